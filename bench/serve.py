@@ -72,6 +72,10 @@ class Server:
         text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return tuple(1024 * int(re.search(rf"^{name}:\s*(\d+)", text, re.M).group(1)) for name in ("RssAnon", "VmRSS"))
 
+    def cpu_seconds(self):
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def send(self, method, path, body=b"", kind=ARROW, accept="application/json"):
         """Send a body, or an iterable of its parts, and read the answer: (status, bytes of the answer)."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
@@ -117,11 +121,14 @@ def wrk(server, path, bodies, connections, seconds, folder):
     """One run of the load tool: requests a second, and percentiles of the latency."""
     script = folder / "load.lua"
     script.write_text(_LUA % (bodies, server.token) if bodies else _LUA[_LUA.index("done ="):].replace("%%", "%"))
-    done = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "-s", script, server.url + path],
+    begin = server.cpu_seconds()
+    done = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", script, server.url + path],
                           capture_output=True, text=True, check=True)
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["errors"] == found["other_status"] == 0, done.stdout
-    return {"connections": connections, "requests_per_second": found["requests"] / found["seconds"], **found}
+    cpu = (server.cpu_seconds() - begin) / max(found["requests"], 1)
+    return {"connections": connections, "requests_per_second": found["requests"] / found["seconds"],
+            "server_cpu_us": cpu * 1e6, **found}
 
 
 def arrow_of(columns):
@@ -257,7 +264,8 @@ def main():
         finally:
             server.stop()
     for run in result["one_row"]["predict"]:
-        print("{connections:3} connections: {requests_per_second:6.0f} requests/s, {p50_ms:.2f} ms median, {p99_ms:.2f} ms p99".format(**run))
+        print("{connections:3} connections: {requests_per_second:6.0f} requests/s, {p50_ms:.2f} ms median, {p99_ms:.2f} ms p99, "
+              "{server_cpu_us:.0f} us of CPU each".format(**run))
     print("GET /health: {requests_per_second:.0f} requests/s".format(**result["one_row"]["health"]))
     for row in result["large"]:
         print("{what} {format}: {seconds:.1f} s, {peak_anonymous_mb:.0f} MB peak ({anonymous_before_mb:.0f} MB before)".format(**row))

@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -49,13 +50,14 @@ Duration duration_of_fit(const RowSource& rows) {
 }
 
 KnnIndex fit_index(const nb::object& train, std::string metric, Params params, std::vector<double> feature_weights,
-                   std::string_view compatibility, bool share, Run& run) {
+                   std::string_view compatibility, bool share, const std::vector<NamedRange>& ranges, Run& run) {
   const RowSource rows(train, share ? Lend::yes : Lend::no);
   if (rows.none()) throw nb::type_error("an index is fitted to a table or an array");
   KnnOptions options;
   options.metric = {std::move(metric), std::move(params)};
   options.feature_weights = std::move(feature_weights);
   options.compat = compat(compatibility);
+  options.ranges = ranges_of(ranges);
   return result_of(
       run,
       [&](const RunOptions& how) {
@@ -212,7 +214,8 @@ void bind_knn(nb::module_& module) {
   nb::class_<KnnIndex>(module, "KnnIndex", "A fitted index: searching it is safe from several threads at once.")
       .def_static("fit", &fit_index, nb::arg("train"), nb::arg("metric") = "mixed-euclidean",
                   nb::arg("params") = Params{}, nb::arg("feature_weights") = std::vector<double>{},
-                  nb::arg("compat") = "none", nb::arg("share") = false, nb::arg("run"))
+                  nb::arg("compat") = "none", nb::arg("share") = false, nb::arg("ranges") = std::vector<NamedRange>{},
+                  nb::arg("run"))
       .def_prop_ro("n_samples", &KnnIndex::n_samples)
       .def_prop_ro("n_features", &KnnIndex::n_features)
       .def("train", &KnnIndex::train, nb::call_guard<WithoutGil>())
@@ -249,6 +252,7 @@ void bind_knn(nb::module_& module) {
 
   module.def("metrics", &metric_dicts);
   bind_votes(module);
+  bind_parts(module);
 }
 
 }  // namespace stope::python

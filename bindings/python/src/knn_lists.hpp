@@ -1,10 +1,14 @@
-// Lists of neighbours as NumPy arrays: (offsets, indices, distances), as the core's Neighbors has them.
+// Lists of neighbours as NumPy arrays: (offsets, indices, distances), as the core's Neighbors has them. Ranges of
+// features as tuples.
 #pragma once
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "stope/knn.hpp"
 
@@ -16,5 +20,10 @@ using Array1 = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig,
 
 /// The lists as three arrays, which take their memory over.
 nanobind::tuple tuple_of(Neighbors lists);
+
+/// A feature's name, its smallest and its largest present value.
+using NamedRange = std::tuple<std::string, double, double>;
+
+FeatureRanges ranges_of(const std::vector<NamedRange>& ranges);
 
 }  // namespace stope::python

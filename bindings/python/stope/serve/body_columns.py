@@ -44,6 +44,12 @@ def check_name(name, code):
         raise Problem(422, code, "A column's name has a NUL or half a surrogate pair.")
 
 
+def check_lengths(table):
+    """Refuse names that are too long, whatever reader they come from."""
+    for index in range(table.n_columns):
+        check_name(table.column(index).name, "malformed-csv")
+
+
 def check_names(names, code):
     """Refuse names of columns that are wrong, or that occur twice."""
     for name in names:

@@ -7,7 +7,7 @@ import re
 from .. import _core
 from ..errors import InvalidDataError
 from .body_bytes import Kept, in_thread
-from .body_columns import check_columns, check_rows, chosen
+from .body_columns import check_columns, check_lengths, check_rows, chosen
 from .body_csv_records import Records
 from .problems import Problem
 
@@ -23,7 +23,10 @@ async def csv_table(chunks, options, folder, limits, run):
     """Return the ``_core.Table`` of a whole body."""
     kept = await Kept.of(chunks, folder)
     path = kept.path()
-    return await in_thread(_read, path, options.for_csv(), run, 0, run=run)
+    table = await in_thread(_read, path, options.for_csv(), run, 0, run=run)
+    check_columns(table.n_columns, limits)
+    check_lengths(table)
+    return table
 
 
 async def csv_blocks(chunks, features, keep, options, max_rows, limits, new_run):
@@ -37,7 +40,7 @@ async def csv_blocks(chunks, features, keep, options, max_rows, limits, new_run)
         records.add(chunk)
         while records.is_ready:
             await in_thread(blocks.settle_separator, records)
-            block = records.take()
+            block = await in_thread(records.take)
             if not block:
                 break
             yield await in_thread(blocks.read, block)
@@ -46,7 +49,7 @@ async def csv_blocks(chunks, features, keep, options, max_rows, limits, new_run)
         return
     await in_thread(blocks.settle_separator, records)
     while True:
-        block = records.take(last=True)
+        block = await in_thread(records.take, True)
         if not block and blocks.begun:
             return
         yield await in_thread(blocks.read, block)
@@ -124,6 +127,7 @@ class _Blocks:
         table = self._table(block, self._words, self._lines)
         if not self.begun:
             check_columns(table.n_columns, self._limits)
+            check_lengths(table)
             self._begin(table)
         self._n_rows += table.n_rows
         check_rows(self._n_rows, self._limits)

@@ -4,6 +4,7 @@ import codecs
 import json
 import re
 
+from .body_bytes import SHORT_BYTES, in_thread
 from .body_json_values import Members
 from .problems import Problem
 
@@ -129,7 +130,9 @@ class JsonText:
             first = False
             if len(self._text) - self._at < _FILL:
                 await self._more(_FILL)
-            values = self._bulk()
+            # A megabyte takes tens of milliseconds, for which no other request should wait.
+            is_long = len(self._text) - self._at > SHORT_BYTES
+            values = (await in_thread(self._bulk)) if is_long else self._bulk()
             if values:
                 yield values
                 continue

@@ -11,6 +11,7 @@ from stope import _core
 from .answers import answer
 from .connection import Connection
 from .descriptions import BODY_OF_ROWS, rows_answer
+from .header_options import with_header_options
 from .names import NAME
 from .parameters import free_options, object_of_options, reading_words, split_words
 from .problems import Problem
@@ -47,10 +48,11 @@ async def compute(
     begun = jobs.begin(connection, caller, job, is_async)
     with jobs.failing(begun):
         rows = await rows_in(connection, begun, table, words)
+        texts, numbers = with_header_options(request, options)
         second = None if other is None else (await jobs.file_work(partial(state.store.tables.get, other))).table
 
         def work(run):
-            return _core.compute(job, rows(run), second, options, {}, run)
+            return _core.compute(job, rows(run), second, texts, numbers, run)
 
         if is_async:
             jobs.in_background(begun, lambda begun: jobs.compute(begun, work))

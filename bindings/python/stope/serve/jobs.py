@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Callable, Iterator, List, TypeVar
+from typing import Callable, Iterator, List, Optional, TypeVar
 
 from stope import _core
 
@@ -108,7 +108,8 @@ class Jobs:
         job.used = time.time()
         return job
 
-    def begin(self, connection: Connection, caller, what: str, is_async: bool = False) -> Job:
+    def begin(self, connection: Connection, caller, what: str, is_async: bool = False,
+              most_memory: int = 0) -> Job:
         """Begin a job, which ends if its client goes, unless it is asynchronous.
 
         The header ``Stope-Job`` of the request may name it. Whoever begins a job sees to it that it ends.
@@ -123,14 +124,16 @@ class Jobs:
             raise Problem(400, "invalid-job", "Stope-Job is 22 to 64 of A-Z a-z 0-9 _ -", option="Stope-Job")
         elif id in self._jobs:
             raise Problem(409, "job-exists", "there is or was a job of that name already", option="Stope-Job")
-        job = Job(id, what, caller.name, self.new_run(), self._limits.seconds, is_kept=is_named or is_async)
+        job = Job(id, what, caller.name, self.new_run(most_memory), self._limits.seconds, is_kept=is_named or is_async)
         self._jobs[id] = job
         job.connection = None if is_async else connection
         return job
 
-    def new_run(self) -> "_core.Run":
-        """How every job of this server computes."""
-        run = _core.Run(self._settings.threads, self._memory(), self._settings.device, None)
+    def new_run(self, most_memory: int = 0, threads: Optional[int] = None) -> "_core.Run":
+        """How every job of this server computes, perhaps with less memory or other threads than it may have."""
+        memory = min(self._memory(), most_memory) if most_memory else self._memory()
+        threads = self._settings.threads if threads is None else threads
+        run = _core.Run(threads, memory, self._settings.device, None)
         run.attends_signals = False  # jobs of the loop's own thread are short
         return run
 
@@ -215,6 +218,8 @@ class Jobs:
     def _at_once(self, job, work):
         job.raise_if_stopped()
         job.state, began = "running", time.monotonic()
+        # One thread: on a busy machine a second one takes longer to wake up than the work takes.
+        job.run = self.new_run(threads=1)
         try:
             return work(job.run)
         finally:

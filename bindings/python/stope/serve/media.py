@@ -32,7 +32,6 @@ READ = (CSV, JSON, ARROW, ARROW_FILE, PARQUET, ROWS)
 ANSWERED = (JSON, CSV, ARROW, ROWS)  # the first of them answers `*/*`
 
 _FORMATS = {CSV: "csv", JSON: "json", ARROW: "arrow", ARROW_FILE: "arrow", PARQUET: "parquet", ROWS: "rows"}
-_PROFILES = ("columns", "records")
 _CODINGS = ("zstd", "gzip")  # in our order of preference
 
 
@@ -111,39 +110,38 @@ def answer_format(request) -> AnswerFormat:
     accept = ", ".join(request.headers.getlist("accept"))
     if not accept or accept == "*/*" or accept == JSON:
         return _ANSWERED_JSON
-    best = None
-    for place, part in enumerate(accept.split(",")):
-        kind, parameters = _parsed(part)
-        quality = _quality(parameters.pop("q", "1"))
-        match = _match(kind, parameters)
-        if match is None or quality <= 0:
-            continue
-        how_exact, found = match
-        rank = (quality, how_exact, -place)
-        if best is None or rank > best[0]:
-            best = rank, found
-    if best is None:
+    entries = [_parsed(part) for part in accept.split(",")]
+    ranks = []
+    for number, form in enumerate(_ANSWERS):
+        matches = [(_exactness(form, *entry), -place) for place, entry in enumerate(entries)]
+        exactness, place = max(matches)
+        quality = _quality(entries[-place][1].get("q", "1"))
+        if exactness >= 0 and quality > 0:
+            ranks.append((quality, exactness, place, -number))
+    if not ranks:
         raise Problem(
             406, "not-acceptable", f"No format of the header Accept is written; stope writes {', '.join(ANSWERED)}."
         )
-    return best[1]
+    return _ANSWERS[-max(ranks)[-1]]
 
 
 _ANSWERED_JSON = AnswerFormat("json", "columns")
+_ANSWERS = (
+    _ANSWERED_JSON, AnswerFormat("csv"), AnswerFormat("arrow"), AnswerFormat("rows"), AnswerFormat("json", "records"),
+)  # fmt: skip
 
 
-def _match(kind, parameters):
-    """How exactly an entry of Accept names a format (2, 1, 0), and the format; None where it names none."""
-    if kind == JSON:
-        profile = parameters.get("profile", "columns").lower()
-        return (2, AnswerFormat("json", profile)) if profile in _PROFILES else None
+def _exactness(form, kind, parameters):
+    """How exactly an entry of Accept names a format: 0 for any, 1 for a part, 2 for the type; -1 where it does not."""
+    if kind == JSON and form.name == "json":
+        return 2 if parameters.get("profile", "columns").lower() == form.profile else -1
+    if form.profile == "records":
+        return -1  # by its name alone
     if kind in ANSWERED:
-        return 2, AnswerFormat(_FORMATS[kind])
-    if kind == "text/*":
-        return 1, AnswerFormat("csv")
-    if kind == "application/*":
-        return 1, _ANSWERED_JSON
-    return (0, _ANSWERED_JSON) if kind == "*/*" else None
+        return 2 if _FORMATS[kind] == form.name else -1
+    if kind in ("text/*", "application/*"):
+        return 1 if (kind == "text/*") == (form.name == "csv") else -1
+    return 0 if kind == "*/*" else -1
 
 
 def answer_coding(request) -> str:

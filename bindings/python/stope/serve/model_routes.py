@@ -13,6 +13,7 @@ from .answers import answer
 from .conditions import Condition
 from .connection import Connection
 from .descriptions import BODY_OF_ROWS, ModelInfo, ModelList, body_of_model, rows_answer
+from .header_options import with_header_options
 from .model_body import file_of_body
 from .names import NAME, NAMED, anonymous_name, check_new_name
 from .parameters import declared_only, free_options, object_of_options, reading_words, split_words
@@ -101,7 +102,20 @@ async def put_model(
 ):
     """Read a model file that stope has written anywhere. A model of that name is replaced as a whole, or stays."""
     check_new_name(name, "model")
-    state, condition = request.app.state, Condition(if_match, if_none_match)
+    return await _keep_file(request, name, Condition(if_match, if_none_match), caller)
+
+
+@router.post(
+    "", summary="Keep a model file under a name that the server gives", status_code=201, response_model=ModelInfo,
+    dependencies=_ONLY, openapi_extra={"requestBody": body_of_model()},
+)
+async def post_model(request: Request, stope_job: JobName = None, caller: Caller = Depends(require("compute"))):
+    """Read a model file. The header Location says where the model is; it goes when nobody uses it for long."""
+    return await _keep_file(request, anonymous_name(), Condition(), caller)
+
+
+async def _keep_file(request, name, condition, caller):
+    state = request.app.state
     models, jobs = state.store.models, state.jobs
     models.check(name, condition)
     connection = Connection(request)
@@ -163,8 +177,10 @@ async def _fit(request, name, kind, table, words, condition, prefer, caller):
     job = jobs.begin(connection, caller, f"fit {kind}", is_async)
 
     def work_on(rows):
+        texts, numbers = with_header_options(request, options)
+
         def work(run):
-            predictor = _core.fit_model(kind, rows(run), options, {}, run)
+            predictor = _core.fit_model(kind, rows(run), texts, numbers, run)
             info = json.loads(_core.model_info(predictor))
             # Written by a run of its own: the job's keeps the report of the fit.
             entry, is_new = store.models.put(name, predictor.model, condition, _core.Run(1))

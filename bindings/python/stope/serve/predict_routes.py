@@ -13,6 +13,7 @@ from .bodies import blocks_of_body
 from .body_options import Feature, ReadingOptions
 from .connection import Connection
 from .descriptions import BODY_OF_ROWS, rows_answer
+from .header_options import with_header_options
 from .names import JOB, NAME
 from .parameters import CSV_PARAMETERS, csv_words, declared, free_options, object_of_options
 from .predicting import applied, found, of_table
@@ -54,7 +55,7 @@ async def predict(request: Request, caller: Caller = Depends(require("compute"))
     """
     options, query = free_options(request), request.query_params
     kept = list(ReadingOptions.of_words({"ignore": query["keep"]}).ignore) if "keep" in query else []
-    return await _Application(request, caller, "predict", kept, lambda model: applied(model, options, kept)).answer()
+    return await _Application(request, caller, "predict", options, kept, partial(applied, kept)).answer()
 
 
 @router.post(
@@ -67,7 +68,7 @@ async def neighbors(request: Request, caller: Caller = Depends(require("compute"
     options = free_options(request)
     k = _whole_number(request.query_params, "n_neighbors")
     group = [options["exclude_group"]] if options.get("exclude_group") else []
-    return await _Application(request, caller, "neighbors", [], lambda model: found(model, k, options), group).answer()
+    return await _Application(request, caller, "neighbors", options, [], partial(found, k), group).answer()
 
 
 def _whole_number(query, name):
@@ -80,10 +81,11 @@ def _whole_number(query, name):
 class _Application:
     """One request that applies a model."""
 
-    def __init__(self, request, caller, what, keep, work_of, besides=()):
+    def __init__(self, request, caller, what, options, keep, work_of, besides=()):
         self._state, self._connection, self._caller = request.app.state, Connection(request), caller
         self._name, self._query = request.path_params["name"], request.query_params
-        self._what, self._keep, self._work_of, self._besides = what, keep, work_of, besides
+        self._what, self._options, self._keep = what, options, keep
+        self._work_of, self._besides = work_of, besides
 
     async def answer(self):
         jobs, table = self._state.jobs, self._query.get("table")
@@ -93,13 +95,12 @@ class _Application:
             if table is not None:
                 self._connection.has_no_body()
             model = await self._model(job)
-            work = self._work_of(model)
             if is_async:
-                rows = await self._whole_table(model, table)
+                rows, work = await self._whole_table(model, table), self._work(model)
                 jobs.in_background(job, lambda job: jobs.compute(job, partial(work, rows, 0)))
                 return accepted(job)
             blocks = await self._blocks(model, table)
-            return await self._streamed(job, self._answers(job, model, blocks, work))
+            return await self._streamed(job, self._answers(job, model, blocks))
 
     async def _model(self, job):
         models = self._state.store.models
@@ -131,16 +132,23 @@ class _Application:
             options=ReadingOptions.of_words(csv_words(self._query)),
         )
 
-    async def _answers(self, job, model, blocks, work):
+    def _work(self, model):
+        """What is done with each block. The body's first line, which may have options, has been read."""
+        options, numbers = with_header_options(self._connection.request, self._options)
+        texts = {name: ",".join(map(repr, values)) for name, values in numbers.items()}
+        return self._work_of(model, {**options, **texts})
+
+    async def _answers(self, job, model, blocks):
         """The answers to the blocks. The job ends with them, however they end."""
-        jobs, first = self._state.jobs, 0
+        jobs, work, first = self._state.jobs, None, 0
         with jobs.ending(job):
             async for block in blocks:
-                is_few = block.n_rows <= _FEW_ROWS
-                before = job.seconds
-                result = await jobs.compute(job, partial(work, block, first), is_few and model.pace.is_short)
-                if is_few:
-                    model.pace.seconds = job.seconds - before
+                work = work or self._work(model)
+                if block.n_rows <= _FEW_ROWS:
+                    timed = partial(model.pace.timed, work, block, first)
+                    result = await jobs.compute(job, timed, model.pace.is_short)
+                else:
+                    result = await jobs.compute(job, partial(work, block, first))
                 first += block.n_rows
                 self._state.metrics.rows_predicted.inc(block.n_rows)
                 yield result

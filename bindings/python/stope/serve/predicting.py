@@ -7,7 +7,7 @@ import numpy as np
 from stope import _core
 
 from .problems import Problem
-from .row_blocks import blocks_of
+from .row_blocks import BLOCK_ROWS, blocks_of
 
 __all__ = ["applied", "found", "of_table", "with_kept"]
 
@@ -42,12 +42,11 @@ def _moved(table, first):
     return _core.Table.of_columns(columns, table.n_rows)
 
 
-def applied(model, options: dict, keep: list) -> Callable:
+def applied(keep: list, model, options: dict) -> Callable:
     """A function of (block, number of its first row, run) that says what the model says of its rows."""
     if keep and model.info["gives"] == "neighbors":
         raise Problem(400, "invalid-argument", "keep: a list of neighbours has no row for each row of the table",
                       option="keep")
-
     features = {feature.name for feature in model.features}
 
     def work(block, first, run):
@@ -68,14 +67,16 @@ def _only(block, names):
     return _core.Table.of_columns([column for column in columns if column.name in names], block.n_rows)
 
 
-def found(model, n_neighbors: int, options: dict) -> Callable:
+def found(n_neighbors: int, model, options: dict) -> Callable:
     """A function of (block, number of its first row, run) that finds the nearest training rows."""
     leaves_self_out = options.get("exclude_self") in ("true", "1")
     given = _first_query(options)
 
     def work(block, first, run):
-        # A block is a part of the training rows: which part, the engine has to be told.
-        moved = {"first_query": str(max(given, 0) + first)} if leaves_self_out else {}
+        # A block is a part of the training rows: which part, the engine has to be told. A block that may be all of
+        # them is left to the engine, which refuses any other number of rows.
+        is_part = first > 0 or given >= 0 or block.n_rows >= BLOCK_ROWS
+        moved = {"first_query": str(max(given, 0) + first)} if leaves_self_out and is_part else {}
         lists = _core.model_neighbors(model.predictor, block, n_neighbors, {**options, **moved}, run)
         return _moved(lists, first)
 

@@ -177,6 +177,7 @@ def run(settings: Settings, log: Log = None) -> int:
     context = context_of(settings)
     listener = _listen(settings)
     _allow_connections(settings.limits.connections)
+    os.environ.setdefault("TMPDIR", str(settings.state / "spool"))  # tables beyond a job's memory: not into a tmpfs
     app = create_app(settings, log)
     config = uvicorn.Config(
         app, host=settings.host, port=settings.port, http=protocol_of(settings.limits, log), ws="none", log_config=None, timeout_keep_alive=15,

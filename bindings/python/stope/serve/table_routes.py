@@ -22,6 +22,7 @@ __all__ = ["router"]
 router = APIRouter(prefix="/v1/tables", tags=["tables"], dependencies=[Depends(declared_only)])
 
 _SHOWN_VALUES = 1000
+_READING_BYTES = 512 << 20  # a table beyond half of it is read into a file: the memory stays constant
 
 Name = Annotated[str, Path(description="The table's name.", pattern=NAME, examples=["iris"])]
 NewName = Annotated[str, Path(description="The table's name.", pattern=f"^{NAMED}$", examples=["iris"])]
@@ -81,7 +82,7 @@ async def _put(request, name, words, condition, caller):
     tables.check(name, condition)
     options = ReadingOptions.of_words(words)
     connection = Connection(request)
-    job = jobs.begin(connection, caller, "read a table")
+    job = jobs.begin(connection, caller, "read a table", most_memory=_READING_BYTES)
     with jobs.ending(job):
         read = await table_of_body(connection.request, options, state.store.spool, state.settings.limits, job.run)
         table = read._core_table

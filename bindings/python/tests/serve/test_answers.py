@@ -13,6 +13,7 @@ for needed in ("starlette", "pyarrow", "zstandard"):
 import pyarrow  # noqa: E402
 import zstandard  # noqa: E402
 from stope import Table, _core  # noqa: E402
+from stope.serve.bodies import ReadingOptions
 from stope.serve.problems import Problem  # noqa: E402
 
 from . import rows_format  # noqa: E402
@@ -126,6 +127,10 @@ def test_types_and_roles_come_back(accept):
         (f"{ARROW}, {ROWS}", ARROW),
         (f"{ROWS}, {ARROW};q=0.9", ROWS),
         ("TEXT/CSV", CSV),
+        ("text/csv;q=0.5, */*", JSON),
+        ("application/json;q=0, */*;q=0.5", CSV),
+        ("application/json;q=0.3, */*;q=0.8", CSV),
+        ("application/json; profile=records, text/csv", JSON),
     ],
 )
 def test_accept_decides_about_the_format(accept, media_type):
@@ -185,6 +190,19 @@ def test_rows_with_kept_columns_list_the_values_of_all_blocks():
     assert sorted(columns[0]["values"]) == ["a", "b", "c"] and values[0] == ["b", "a", "a", None, "c", "b"]
     with pytest.raises(Problem, match="does not list"):
         answered(parts, ROWS)
+
+
+def test_dates_of_later_blocks_may_be_finer():
+    days = [np.array([1.0, 18263.0]), np.array([0.25, 18263.0 + 1 / 86_400])]
+    parts = []
+    for values in days:
+        column_ = _core.Column.numeric("d", values, "date", False, _core.Run(1))
+        parts.append(_core.Table.of_columns([column_], len(values)))
+    for accept in (ARROW, ROWS, JSON, CSV):
+        back = column(
+            whole(answered(parts, accept)[2], accept, ReadingOptions(date=("d",) if accept == JSON else ())), "d"
+        )
+        assert same_bits(back, np.concatenate(days)), accept
 
 
 def test_arrow_batches_are_the_blocks():

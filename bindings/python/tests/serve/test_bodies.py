@@ -175,6 +175,15 @@ def test_a_zip_bomb_is_refused_after_the_limit_and_no_later(coding):
     assert "decompressed" in refusal.value.detail
 
 
+def test_a_zip_bomb_comes_in_small_parts():
+    from stope.serve.body_bytes import _DECODERS
+
+    bombs = {"gzip": gzip.compress(bytes(1 << 28), 1), "zstd": zstandard.compress(bytes(1 << 28))}
+    for coding, bomb in bombs.items():
+        sizes = [len(part) for part in _DECODERS[coding]().parts(bomb)]
+        assert sum(sizes) == 1 << 28 and max(sizes) <= 16 << 20
+
+
 def test_a_body_beyond_the_limit_is_refused_before_it_comes_where_its_length_is_declared():
     async def never():
         raise AssertionError("the body was read")
@@ -286,6 +295,14 @@ def test_reading_options_come_from_the_words_of_a_query():
         with pytest.raises(Problem) as refusal:
             ReadingOptions.of_words(wrong)
         assert refusal.value.status == 400 and refusal.value.members["option"] in wrong
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_name_of_endless_length_is_refused(form):
+    media_type, body = body_of(Table.from_numpy(np.ones((2, 2)), names=["x", "n" * 10_001]), form)
+    for read in (lambda: whole(body, media_type), lambda: blocks(body, media_type, [Feature("x")])):
+        with pytest.raises(Problem, match="10001 characters"):
+            read()
 
 
 def test_features_are_the_regular_columns():

@@ -176,6 +176,13 @@ def test_a_column_may_be_missing_in_all_first_rows(fill):
     assert table.categories("c") == ["b", "late"]
 
 
+def test_numbers_may_be_cut_anywhere(fill):
+    numbers = [float(f"{n}{n}.5e-{n}") for n in range(1, 300)]
+    text = '{"x":[' + ",".join(f"{n}{n}.5e-{n}" for n in range(1, 300)) + "]}"
+    for size in (1, 3, 64):
+        assert column(whole(cut(text.encode(), size), JSON), "x").tolist() == numbers
+
+
 def test_order_of_names_is_an_option():
     text = b'{"c":["z","a","z"]}'
     assert whole(text, JSON).categories("c") == ["a", "z"]

@@ -127,9 +127,10 @@ def test_kept_columns_come_back_in_front(mixed):
 
 
 def test_neighbours_across_blocks_are_those_of_one_call(mixed, tmp_path, monkeypatch):
-    from stope.serve import row_blocks
+    from stope.serve import predicting, row_blocks
 
     monkeypatch.setattr(row_blocks, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(predicting, "BLOCK_ROWS", 50)
     kind, roles, options = MODELS[0]
     fitted(mixed, kind, roles, options)
     predictor, applied = expected(tmp_path, kind, roles, options)
@@ -141,6 +142,27 @@ def test_neighbours_across_blocks_are_those_of_one_call(mixed, tmp_path, monkeyp
         answer = mixed.post("/v1/models/m/neighbors", params={"table": "mixed", "n_neighbors": 4, **search}, headers=ARROW)
         assert answer.status_code == 200, answer.text
         assert facts_of_arrow(answer.content) == facts(wanted), search
+
+
+def test_options_may_stand_in_the_first_line_of_rows(mixed):
+    from . import rows_format
+
+    columns = [{"name": "a"}, {"name": "b"}, {"name": "y", "type": "nominal", "values": ["p", "q"], "role": "label"}]
+    rows = [[float(i), float(i * i % 7), "pq"[i % 2]] for i in range(20)]
+    options = {"n_neighbors": 1, "feature_weights": [1.0, 0.25], "metric": "manhattan"}
+    kind = {"Content-Type": "application/vnd.stope.rows"}
+    body = rows_format.write(columns, rows, options=options)
+    assert mixed.post("/v1/models/r/fit?kind=classify", content=body, headers=kind).status_code == 201
+    asked = mixed.get("/v1/models/r").json()["options"]
+    query = "kind=classify&n_neighbors=1&feature_weights=1,0.25&metric=manhattan"
+    plain = rows_format.write(columns, rows)
+    assert mixed.post(f"/v1/models/q/fit?{query}", content=plain, headers=kind).status_code == 201
+    assert mixed.get("/v1/models/q").json()["options"] == asked and asked["metric"] == "manhattan"
+    body = rows_format.write(columns[:2], [row[:2] for row in rows], options={"proba": True})
+    answer = mixed.post("/v1/models/r/predict", content=body, headers=kind)
+    assert [column["name"] for column in answer.json()["columns"]] == ["prediction", "confidence(p)", "confidence(q)"]
+    twice = mixed.post("/v1/models/r/predict?proba=true", content=body, headers=kind)
+    assert (twice.status_code, twice.json()["option"]) == (400, "proba")
 
 
 def test_a_model_file_goes_down_and_up_again(mixed):

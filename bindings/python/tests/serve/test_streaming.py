@@ -117,9 +117,13 @@ def test_blocks_are_told_when_the_client_is_gone(bodies):
             raise OSError("the client is gone")
 
     talk.send = gone
-    with pytest.raises(OSError, match="gone"):
-        asyncio.run(talk.run(blocks()))
-    assert closed == [True]
+
+    async def run():
+        with pytest.raises(OSError, match="gone"):
+            await talk.run(blocks())
+        assert closed == [True], "at once, not when somebody collects the garbage"
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("accept", [CSV, JSON, ARROW, ROWS])

@@ -13,9 +13,13 @@ import java.util.logging.Logger;
 /**
  * Runs the extension in a real RapidMiner, without a window, and compares it with the built-in operators:
  * Check GOLDENS TABLES [PART...]. GOLDENS is the folder of golden data sets ("-": none), TABLES the number of random
- * tables. scripts/rapidminer_check.sh compiles and calls it.
+ * tables. scripts/rapidminer_check.sh compiles and calls it. With -Dstope.check.server=ADDRESS the extension's
+ * operators compute on that server.
  */
 public final class Check {
+  /** Parts that need the native library in this process; a server's limits are its own. */
+  private static final List<String> IN_THIS_PROCESS = Arrays.asList("repository", "mistakes");
+
   private Check() {}
 
   /** One part of the check: says what it has counted, and throws or counts where something is wrong. */
@@ -47,12 +51,14 @@ public final class Check {
     failures += part("others", wanted, OtherOperators::run);
     failures += part("mistakes", wanted, Mistakes::run);
     failures += part("stop", wanted, StopRuns::run);
+    failures += part("server", wanted, ServerRuns::run);
     System.out.println(failures == 0 ? "all equal" : failures + " failures");
     System.exit(failures == 0 ? 0 : 1);
   }
 
   private static long part(String name, List<String> wanted, Part part) {
-    if (!wanted.isEmpty() && !wanted.contains(name)) {
+    boolean unfit = Processes.server().isEmpty() ? name.equals("server") : IN_THIS_PROCESS.contains(name);
+    if (unfit || !wanted.isEmpty() && !wanted.contains(name)) {
       return 0;
     }
     System.out.println("== " + name);

@@ -12,6 +12,11 @@ import java.util.Map;
 final class Processes {
   private Processes() {}
 
+  /** The server on which the extension's operators compute; empty: in this process. */
+  static String server() {
+    return System.getProperty("stope.check.server", "");
+  }
+
   static Map<String, String> parameters(String... pairs) {
     Map<String, String> all = new LinkedHashMap<>();
     for (int i = 0; i < pairs.length; i += 2) {
@@ -25,7 +30,11 @@ final class Processes {
     StringBuilder xml = new StringBuilder();
     xml.append("<operator activated=\"true\" class=\"").append(key).append("\" expanded=\"true\" name=\"").append(name);
     xml.append("\">");
-    for (Map.Entry<String, String> parameter : parameters.entrySet()) {
+    Map<String, String> all = new LinkedHashMap<>(parameters);
+    if (key.startsWith("stope:") && !server().isEmpty()) {
+      all.putIfAbsent("server", server());
+    }
+    for (Map.Entry<String, String> parameter : all.entrySet()) {
       xml.append("<parameter key=\"").append(parameter.getKey()).append("\" value=\"");
       xml.append(parameter.getValue().replace("&", "&amp;").replace("<", "&lt;").replace("\"", "&quot;"));
       xml.append("\"/>");

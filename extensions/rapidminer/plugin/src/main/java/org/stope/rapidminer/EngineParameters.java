@@ -29,8 +29,8 @@ final class EngineParameters {
         + "GPU where there is one and it is faster; 'gpu' is an error where there is none.", DEVICES, 0, true));
     types.add(optional(MEMORY_LIMIT, "The most memory that a job may take in addition to RapidMiner's own, for "
         + "instance 2GB or 512MiB. Empty: 80 % of the memory that is free."));
-    types.add(optional(SERVER, "Empty: compute in this process. Otherwise HOST:PORT of a machine that computes. This "
-        + "version cannot reach servers yet."));
+    types.add(optional(SERVER, "Empty: compute in this process. Otherwise HOST:PORT of a machine where stope-serve "
+        + "runs. The token for it stands in the file .stope/tokens in your home, never in a process."));
     return types;
   }
 

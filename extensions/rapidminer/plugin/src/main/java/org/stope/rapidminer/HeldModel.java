@@ -22,11 +22,16 @@ final class HeldModel implements Serializable {
     this.model = model;
   }
 
-  /** The engine's model; read from the bytes at the first call after the model was loaded. */
+  /**
+   * The engine's model; read from the bytes at the first call after the model was loaded. A model that was learned
+   * elsewhere, in this process or on a server, moves to where the session computes.
+   */
   synchronized FittedModel in(EngineSession session) throws EngineException {
     if (model == null) {
       model = session.load(bytes);
       bytes = null;
+    } else if (!session.holds(model)) {
+      model = session.load(model.bytes());  // somebody else may still apply the old one
     }
     return model;
   }

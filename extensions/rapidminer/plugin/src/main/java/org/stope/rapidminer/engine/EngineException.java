@@ -17,8 +17,10 @@ public final class EngineException extends Exception {
     GPU_LOST,
     /** The native library cannot be loaded. */
     NO_LIBRARY,
-    /** A server was asked for, and this version cannot reach one. */
-    NO_TRANSPORT,
+    /** A server was asked for, and it cannot be reached or understood. */
+    NO_SERVER,
+    /** The server does not let this user in, or this Java does not trust the server. */
+    NO_ACCESS,
     /** The user has stopped the process. */
     CANCELLED,
     /** A defect of stope. */

@@ -21,6 +21,9 @@ public interface EngineSession extends AutoCloseable {
   /** Reads what {@link FittedModel#bytes} has written. */
   FittedModel load(byte[] model) throws EngineException;
 
+  /** Whether the model can be applied in this session; {@link #load} can bring another one here. */
+  boolean holds(FittedModel model);
+
   /** A job that makes a table of one table or two ({@code other} may be null); closes its sinks. */
   ResultTable compute(String job, RowSink rows, RowSink other, Map<String, String> options) throws EngineException;
 

@@ -99,6 +99,11 @@ final class LocalSession implements EngineSession {
   }
 
   @Override
+  public boolean holds(FittedModel model) {
+    return model instanceof LocalModel;
+  }
+
+  @Override
   public ResultTable compute(String job, RowSink rows, RowSink other, Map<String, String> options)
       throws EngineException {
     // The sinks once more: finishing the first may fail.

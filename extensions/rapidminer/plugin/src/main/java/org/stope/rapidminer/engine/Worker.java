@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: AGPL-3.0-or-later
 package org.stope.rapidminer.engine;
 
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -20,7 +20,8 @@ public final class Worker implements AutoCloseable {
 
   private final EngineSession session;
   private final Watch watch;
-  private final ExecutorService thread;
+  private final BlockingQueue<FutureTask<?>> calls = new LinkedBlockingQueue<FutureTask<?>>();
+  private final FutureTask<Void> end = new FutureTask<Void>(() -> null);
   private long lastLook = System.nanoTime();
   private double from = 0;
   private double to = 1;
@@ -28,14 +29,22 @@ public final class Worker implements AutoCloseable {
   public Worker(EngineSession session, Watch watch) {
     this.session = session;
     this.watch = watch;
-    this.thread = Executors.newSingleThreadExecutor(new ThreadFactory() {
-      @Override
-      public Thread newThread(Runnable work) {
-        Thread made = new Thread(work, "stope");
-        made.setDaemon(true);
-        return made;
+    // Not an executor of Java's: to end one takes a permission that RapidMiner Studio's sandbox withholds.
+    Thread thread = new Thread(this::work, "stope");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void work() {
+    FutureTask<?> call = null;
+    while (call != end) {
+      try {
+        call = calls.take();
+        call.run();
+      } catch (InterruptedException nobodyDoesThat) {
+        continue;
       }
-    });
+    }
   }
 
   public EngineSession session() {
@@ -49,7 +58,9 @@ public final class Worker implements AutoCloseable {
   }
 
   public <T> Future<T> start(Callable<T> call) {
-    return thread.submit(call);
+    FutureTask<T> task = new FutureTask<T>(call);
+    calls.add(task);
+    return task;
   }
 
   /** Starts a call and waits for its end. */
@@ -121,16 +132,17 @@ public final class Worker implements AutoCloseable {
   /** Ends the thread; a call that still runs is cancelled and awaited. */
   @Override
   public void close() {
-    thread.shutdown();
+    calls.add(end);
     boolean interrupted = false;
-    while (true) {
+    while (!end.isDone()) {
       try {
-        if (thread.awaitTermination(LOOK_EVERY_MS, TimeUnit.MILLISECONDS)) {
-          break;
-        }
+        end.get(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException stillRunning) {
         session.cancel();
       } catch (InterruptedException again) {
         interrupted = true;
+      } catch (ExecutionException never) {
+        throw new IllegalStateException(never);
       }
     }
     session.close();

@@ -2,7 +2,6 @@
 package org.stope.rapidminer.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -26,28 +25,8 @@ final class EnginesTest {
   }
 
   @Test
-  void aServerIsRefusedUntilThereIsATransport() {
-    Settings settings = server("gpu-box:7400");
-    EngineException error = assertThrows(EngineException.class, () -> Engines.of(settings).open(settings));
-    assertEquals(EngineException.Kind.NO_TRANSPORT, error.kind());
-    assertEquals("gpu-box:7400", error.getMessage());
-  }
-
-  @Test
-  void whatIsNoAddressIsSaidToBeNone() {
-    Settings settings = server("gpu-box");
-    EngineException error = assertThrows(EngineException.class, () -> Engines.of(settings).open(settings));
-    assertEquals(EngineException.Kind.UNSUITABLE, error.kind());
-    for (String right : new String[] {"gpu-box:7400", "a.b-c.example:1", "10.0.0.255:65535", "[::1]:7400", "[::]:1",
-        "[2001:db8::8:800:200c:417a]:80", "[1:2:3:4:5:6:7:8]:80"}) {
-      assertTrue(RemoteEngine.isAddress(right), right);
-    }
-    for (String wrong : new String[] {":7400", "host:", "host:0", "host:65536", "a host:7400", "host:x", "host:+80",
-        "host:007", "host:999999999999", "host", "http://host:80", "a/b:80", "user@host:80", "-a:80", "a-:80",
-        "a..b:80", "a_b:80", "256.1.1.1:80", "1.2.3:80", "1.2.3.4.:80", "::1:80", "[::1:80", "[1::2::3]:80", "[g::]:80",
-        "[]:80", "[1:2:3]:80", "[1:2:3:4:5:6:7::8]:80", "host\n:80", "höst:80", "host:\u0661"}) {
-      assertFalse(RemoteEngine.isAddress(wrong), wrong);
-    }
+  void aServerIsAnotherEngine() {
+    assertTrue(Engines.of(server("gpu-box:7400")) instanceof RemoteEngine);
   }
 
   @Test

@@ -66,6 +66,11 @@ final class FakeEngine implements Engine {
     }
 
     @Override
+    public boolean holds(FittedModel model) {
+      return model instanceof SumModel;
+    }
+
+    @Override
     public ResultTable compute(String job, RowSink table, RowSink other, Map<String, String> options) {
       calls.add("compute " + job);
       return new ResultTable(new String[] {"n"}, new String[][] {null}, new double[][] {{rows.size()}});
