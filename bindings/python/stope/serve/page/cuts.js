@@ -1,7 +1,7 @@
 // Step 5: the best cut of every column, and how the classes lie on both sides of the first few.
 import { byId, dataTable, element, replace } from "./elements.js";
 import { count, counted, short, valueOf } from "./numbers.js";
-import { runJson } from "./jobs.js";
+import { giveUp, runJson } from "./jobs.js";
 import { legend } from "./class_colors.js";
 import { classHistogram } from "./class_histogram.js";
 import { sampleRows } from "./sample.js";
@@ -14,6 +14,7 @@ const PICTURES = 6;
 const MOST_ROWS = 100;  // of the ranking on the page
 
 function clear() {
+  giveUp("cuts");
   byId("cuts-result").hidden = true;
   for (const id of ["cuts-words", "cuts-problem"]) replace(byId(id));
 }

@@ -1,7 +1,7 @@
 // Step 3: scores over k as a chart and a table, and the confusion matrix of the chosen k.
 import { byId, dataTable, element, replace } from "./elements.js";
 import { fixed, percent, short } from "./numbers.js";
-import { runJson, sayProblem } from "./jobs.js";
+import { giveUp, runJson, sayProblem } from "./jobs.js";
 import { drawConfusion } from "./confusion.js";
 import { labelColumn, tell, when } from "./page.js";
 import { scoreChart } from "./score_chart.js";
@@ -23,6 +23,7 @@ function best(scores, nominal) {
 
 function clear() {
   ++round;
+  for (const step of ["evaluate", "confusion"]) giveUp(step);
   asked = null;
   for (const id of ["scores", "confusion"]) byId(id).hidden = true;
   for (const id of ["evaluate-words", "evaluate-problem", "confusion-problem"]) replace(byId(id));

@@ -41,22 +41,38 @@ async function follow(name, shown, running) {
   }
 }
 
+const current = new Map();  // step -> how its running job is given up
+
+/** Gives up the job that a step runs: its answer is of no use any more, and nothing is said of it. */
+export function giveUp(step) {
+  current.get(step)?.();
+}
+
 /**
  * Runs `work(headers, signal, shown)` as a job that is called `what` on the page. `${step}-job` shows it and
- * `${step}-problem` says why it failed. Resolves to null where it failed or was cancelled.
+ * `${step}-problem` says why it failed. Resolves to null where it failed or was cancelled. A step runs one job: a new one
+ * takes the place of the one before.
  */
 export async function runJob(step, what, work) {
+  giveUp(step);
   const name = freshName();
   const stop = new AbortController();
+  const cancel = () => request(`/jobs/${name}`, { method: "DELETE" }).catch(() => {});
   const shown = view(`${step}-job`, what);
-  let running = true;
+  let running = true, wanted = true;
+  const giveUpThis = () => {
+    wanted = false;
+    cancel();
+    stop.abort();
+  };
+  current.set(step, giveUpThis);
   replace(byId(`${step}-problem`));
   byId(step)?.setAttribute("aria-busy", "true");
   const timer = setTimeout(() => { shown.place.hidden = false; }, SHOW_AFTER);
   shown.cancel.addEventListener("click", () => {
     shown.cancel.disabled = true;
     replace(shown.state, "is being cancelled");
-    request(`/jobs/${name}`, { method: "DELETE" }).catch(() => {});
+    cancel();
     // What the server has not begun has no job yet: giving up the request cancels that.
     setTimeout(() => stop.abort(), 1000);
   });
@@ -64,13 +80,16 @@ export async function runJob(step, what, work) {
   try {
     return await work({ "Stope-Job": name }, stop.signal, shown);
   } catch (error) {
-    sayProblem(step, error);
+    if (wanted) sayProblem(step, error);
     return null;
   } finally {
     running = false;
     clearTimeout(timer);
-    shown.place.hidden = true;
-    byId(step)?.removeAttribute("aria-busy");
+    if (current.get(step) === giveUpThis) {
+      current.delete(step);
+      shown.place.hidden = true;
+      byId(step)?.removeAttribute("aria-busy");
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // Step 6: predictions of another table, as a CSV file and with its first rows on the page.
 import { byId, dataTable, element, replace } from "./elements.js";
 import { count, counted, size } from "./numbers.js";
-import { runJob, runJson, sayProblem } from "./jobs.js";
+import { giveUp, runJob, runJson, sayProblem } from "./jobs.js";
 import { firstRecords } from "./csv_preview.js";
 import { labelColumn, labelIsNominal, page, when } from "./page.js";
 import { headersOfFile, request } from "./server.js";
@@ -15,6 +15,7 @@ let address = null;   // of the predictions in this tab's memory
 let made = "";        // settings of the k-NN model that the server has
 
 function clear() {
+  giveUp("predict");
   if (address !== null) URL.revokeObjectURL(address);
   address = null;
   byId("predict-result").hidden = true;

@@ -1,7 +1,7 @@
 // Step 4: a tree is grown by the server, and drawn here.
 import { byId, element, replace } from "./elements.js";
 import { count, counted } from "./numbers.js";
-import { runJson } from "./jobs.js";
+import { giveUp, runJson } from "./jobs.js";
 import { legend } from "./class_colors.js";
 import { labelColumn, labelIsNominal, page, tableQuery, when } from "./page.js";
 import { missingQuery } from "./missing.js";
@@ -15,6 +15,7 @@ export function forgetModel(name) {
 }
 
 function clear() {
+  giveUp("tree");
   forgetModel(page.tree);
   page.tree = null;
   byId("tree-result").hidden = true;

@@ -33,7 +33,6 @@ def main(folder):
             ("light", 1180, "labor.csv", "class", {"columns": "#columns"}),
             ("light", 1180, "iris.csv", "species", {"neighbours": "#neighbours", "tree": "#tree"}),
             ("dark", 1180, "iris.csv", "species", {"cuts": "#cuts"}),
-            ("dark", 400, "iris.csv", "species", {"narrow": "#neighbours"}),
         ):
             page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
             page.goto(address)

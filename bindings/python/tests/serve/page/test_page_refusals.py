@@ -89,30 +89,50 @@ def slow_table(page_server):
     httpx.delete(f"{page_server}v1/tables/slow")
 
 
-def test_a_long_job_shows_its_progress_and_is_cancelled(open_page, page_server, slow_table):
+def begin_slow_evaluation(open_page, name):
     page = open_page()
     page.wait_for_selector("#stored", state="visible")
-    page.select_option("#stored-table", slow_table)
+    page.select_option("#stored-table", name)
     page.click("#open-stored")
     page.wait_for_selector("#columns[aria-busy]", state="detached")
     page.select_option("#label", "y")
     page.select_option("#metric", "canberra")
     page.select_option("#scheme", "leave-one-out")
     page.click("#evaluate button")
-    page.wait_for_selector("#evaluate-job progress")
     says(page, "#evaluate-job .job-state", "%")
+    return page
+
+
+def wait_for_states(address, wanted):
+    """Wait until the server's evaluations, the last one first, begin with these states."""
+    for _ in range(300):
+        states = [job["state"] for job in httpx.get(f"{address}v1/jobs").json()["jobs"] if job["what"] == "evaluate"]
+        if states[:len(wanted)] == wanted:
+            return
+        time.sleep(0.1)
+    raise AssertionError(states)
+
+
+def test_a_long_job_shows_its_progress_and_is_cancelled(open_page, page_server, slow_table):
+    page = begin_slow_evaluation(open_page, slow_table)
+    wait_for_states(page_server, ["running"])
     page.click("#evaluate-job button")
     page.wait_for_selector("#evaluate-problem .note")
     assert page.inner_text("#evaluate-problem") == "Cancelled."
     assert page.is_hidden("#evaluate-job") and page.is_hidden("#scores")
-    for _ in range(100):
-        jobs = httpx.get(f"{page_server}v1/jobs").json()
-        jobs = jobs.get("jobs", jobs) if isinstance(jobs, dict) else jobs
-        states = [job["state"] for job in jobs if "evaluate" in job["what"]]
-        if "running" not in states:
-            break
-        time.sleep(0.1)
-    assert "cancelled" in states and "running" not in states
+    wait_for_states(page_server, ["cancelled"])
+
+
+def test_a_new_question_gives_up_the_job_of_the_one_before(open_page, page_server, slow_table):
+    page = begin_slow_evaluation(open_page, slow_table)
+    page.fill("#ks", "7")
+    page.click("#evaluate button")
+    wait_for_states(page_server, ["running", "cancelled"])
+    page.wait_for_selector("#evaluate-job progress")
+    assert page.inner_text("#evaluate-problem") == ""
+    page.select_option("select[aria-label='Role of x3']", "ignore")  # the answer would be one of other columns
+    wait_for_states(page_server, ["cancelled", "cancelled"])
+    page.wait_for_selector("#evaluate-job", state="hidden")
 
 
 def test_ten_thousand_columns_are_shown_in_parts(open_page):
