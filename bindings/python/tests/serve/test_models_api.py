@@ -176,6 +176,17 @@ def test_a_model_file_goes_down_and_up_again(mixed):
     assert mixed.get("/v1/models/copy/text/json").json()
 
 
+def test_a_model_file_gets_a_name_from_the_server(mixed):
+    fitted(mixed, *MODELS[6])
+    file = mixed.get("/v1/models/m/file").content
+    answer = mixed.post("/v1/models", content=file)
+    name = answer.headers["location"].rsplit("/", 1)[1]
+    assert answer.status_code == 201 and answer.json()["name"] == name and name.startswith("~")
+    assert mixed.get(f"/v1/models/{name}/file").content == file
+    assert name not in mixed.get("/v1/models").text
+    assert mixed.post("/v1/models", content=b"rubbish").status_code == 422
+
+
 @pytest.mark.parametrize("body", [b"", b"rubbish", b"\0" * 4096])
 def test_what_is_no_model_file_is_refused(body, client):
     answer = client.put("/v1/models/m", content=body)

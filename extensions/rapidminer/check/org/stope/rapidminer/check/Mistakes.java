@@ -24,7 +24,7 @@ final class Mistakes {
     failures += mistake(knn, plain, "at least one neighbour", Processes.parameters("k", "0"));
     failures += mistake(knn, plain, "memory", Processes.parameters("memory_limit", "1000"));
     failures += mistake(knn, plain, "asks for a GPU", Processes.parameters("device", "gpu"));
-    failures += mistake(knn, plain, "No machine with the name", Processes.parameters("server", "gpu-box.invalid:7400"));
+    failures += mistake(knn, plain, "nothing was sent", Processes.parameters("server", "gpu-box.invalid:7400"));
     failures += mistake(knn, plain, "HOST:PORT", Processes.parameters("server", "gpu-box"));
     failures += mistake(knn, plain, "in clear", Processes.parameters("server", "http://gpu-box:7400"));
     failures += mistake(knn, plain, "memory_limit", Processes.parameters("memory_limit", "much"));

@@ -41,7 +41,7 @@ final class RepositoryRuns {
     String entry = stored(GoldenRuns.OURS, target, Processes.parameters("k", "5"));
     long failures = 0;
     for (String[] wanted : new String[][] {{"device", "gpu", "asks for a GPU"}, {"device", "fast", "auto, cpu or gpu"},
-        {"server", "gpu-box.invalid:7400", "No machine"}, {"memory_limit", "1000", "memory"}, {"device", "cpu", ""}}) {
+        {"server", "gpu-box.invalid:7400", "nothing was sent"}, {"memory_limit", "1000", "memory"}, {"device", "cpu", ""}}) {
       Model model = retrieved(entry);
       String message = "";
       try {

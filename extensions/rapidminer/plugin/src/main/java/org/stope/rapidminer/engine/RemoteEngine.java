@@ -11,11 +11,17 @@ final class RemoteEngine implements Engine {
     this.server = server;
   }
 
-  /** Looks whether a stope server is there that lets this user in. The memory limit is the server's own. */
+  /** Looks whether there is a stope server that lets this user in. The memory limit is the server's own. */
   @Override
   public EngineSession open(Settings settings) throws EngineException {
     ServerAddress address = ServerAddress.of(server);
-    return open(address, ServerAccess.to(address), settings);
+    ServerAccess access = ServerAccess.to(address);
+    // Somebody else's process may name any server, and what it names would get the user's data.
+    if (address.tls() && !access.known()) {
+      throw new EngineException(EngineException.Kind.NO_ACCESS, "The file " + ServerAccess.FILE + " in your home has "
+          + "no token for the server '" + address + "', so nothing was sent there.", null);
+    }
+    return open(address, access, settings);
   }
 
   static EngineSession open(ServerAddress address, ServerAccess access, Settings settings) throws EngineException {

@@ -31,10 +31,12 @@ final class ServerAccess {
   private static final Set<PosixFilePermission> OTHERS = EnumSet.of(PosixFilePermission.GROUP_READ,
       PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_READ, PosixFilePermission.OTHERS_WRITE);
 
+  private final boolean known;
   private final String token;
   private final String fingerprint;
 
-  private ServerAccess(String token, String fingerprint) {
+  private ServerAccess(boolean known, String token, String fingerprint) {
+    this.known = known;
     this.token = token;
     this.fingerprint = fingerprint;
   }
@@ -63,7 +65,12 @@ final class ServerAccess {
       }
       return checked(words[1], words.length == 3 ? words[2] : null, where);
     }
-    return new ServerAccess("", "");
+    return new ServerAccess(false, "", "");
+  }
+
+  /** Whether the user has written anything about the server. */
+  boolean known() {
+    return known;
   }
 
   /** Empty: none. */
@@ -94,7 +101,7 @@ final class ServerAccess {
     if (!digits.isEmpty() && !FINGERPRINT.matcher(digits).matches()) {
       throw refused(where + ": the fingerprint is not the 64 hexadecimal digits of a SHA-256.");
     }
-    return new ServerAccess(secret, digits);
+    return new ServerAccess(true, secret, digits);
   }
 
   private static String read(Path file) throws EngineException {

@@ -51,8 +51,8 @@ final class ServerWords {
     long bytes = (long) JsonText.number(problem, "bytes", 0);
     String code = JsonText.text(problem, "code", "").replace('-', '_');
     if (code.equals("no_model")) {
-      return lost("The server '" + server + "' no longer has the model, which nobody has used for long. Learn it again.",
-          null);
+      return lost("The server '" + server + "' no longer has the model, which nobody has used for long. Learn it "
+          + "again.", null);
     }
     EngineException.Kind kind = CODES.containsKey(code) ? CODES.get(code) : kindOf(status);
     if (kind == EngineException.Kind.NO_ACCESS) {

@@ -79,9 +79,18 @@ final class RemoteFailuresTest {
     }
     refused(EngineException.Kind.NO_SERVER, "Nothing answers at 'http://127.0.0.1:" + free + "'",
         () -> open("http://127.0.0.1:" + free));
-    refused(EngineException.Kind.NO_SERVER, "No machine with the name 'nobody.invalid'",
-        () -> open("nobody.invalid:1"));
+    ServerAddress nobody = ServerAddress.of("nobody.invalid:1");
+    refused(EngineException.Kind.NO_SERVER, "No machine with the name 'nobody.invalid'", () -> RemoteEngine.open(nobody,
+        ServerAccess.to(nobody), new Settings(Settings.Device.AUTO, "", "")));
     refused(EngineException.Kind.UNSUITABLE, "HOST:PORT", () -> open("gpu-box"));
+  }
+
+  @Test
+  void aServerThatTheUserDoesNotKnowGetsNothing() throws Exception {
+    try (ScriptedServer server = new ScriptedServer((seen) -> ScriptedServer.NOTHING)) {
+      refused(EngineException.Kind.NO_ACCESS, "nothing was sent", () -> open("127.0.0.1:" + server.port()));
+      assertEquals(0, server.connections.get());
+    }
   }
 
   @Test

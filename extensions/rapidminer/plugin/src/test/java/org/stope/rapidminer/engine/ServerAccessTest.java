@@ -2,6 +2,7 @@
 package org.stope.rapidminer.engine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -44,6 +45,8 @@ final class ServerAccessTest {
     assertEquals("secret2", to("http://127.0.0.1:7400", NOTHING, file).token());
     assertEquals("", to("127.0.0.1:7400", NOTHING, file).token());
     assertEquals("", to("gpu-box:7402", NOTHING, file).token());
+    assertFalse(to("gpu-box:7402", NOTHING, file).known());
+    assertTrue(to("gpu-box:7400", NOTHING, file).known() && to("gpu-box:7401", NOTHING, file).known());
     assertEquals("", to("gpu-box:7401", NOTHING, file).token());
     assertEquals(DIGITS, to("gpu-box:7401", NOTHING, file).fingerprint());
     assertEquals("", to("gpu-box:7400", NOTHING, folder.resolve("none")).token());
