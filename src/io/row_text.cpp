@@ -84,11 +84,13 @@ void append_json(std::string& out, const Table& table, RowText text, const RunOp
 
 }  // namespace
 
-RowText row_text(std::string_view name) {
+RowText row_text(std::string_view name) try {
   for (const auto& [known, text] : kNames) {
     if (known == name) return text;
   }
   throw Error(ErrorCode::invalid_argument, "rows have no text form '" + std::string(name) + "'");
+} catch (...) {
+  rethrow_as_error();
 }
 
 void append_rows(std::string& out, const Table& table, RowText text, const RunOptions& run) try {

@@ -16,9 +16,10 @@ def models():
     return {kind: made_model(kind) for kind in KINDS}
 
 
-@pytest.mark.parametrize("batch", [1, 100, 10_000])
-@pytest.mark.parametrize("parts", [1, 2, 7, 17])
-@pytest.mark.parametrize("kind", ["classify", "neighbors"])
+@pytest.mark.parametrize("kind, parts, batch", [
+    *(("classify", parts, batch) for parts in (1, 2, 7, 17) for batch in (1, 100, 10_000)),
+    ("neighbors", 17, 1), ("regress", 7, 100), ("tree", 1, 10_000), ("normalize", 2, 1),
+])
 def test_results_have_one_hash_whatever_the_partitions_and_batches(spark, models, kind, parts, batch):
     rows, model = made_rows(kind), models[kind]
     expected = local_answers(model, rows)
