@@ -11,7 +11,7 @@ from stope.spark import knn_join
 
 pytestmark = pytest.mark.modes("cluster2", "cluster3")
 
-FEATURES = ["ties", "zeros", "with.dots", "name", "truth"]
+FEATURES = ["ties", "zeros", "whole", "name", "truth"]
 
 
 @pytest.mark.parametrize("how", [{"rows_per_part": 100}, {"parts": 3, "rows_per_block": 40}], ids=str)
@@ -19,7 +19,7 @@ def test_an_executor_killed_in_the_middle_changes_no_list(spark, tmp_path, how):
     items, queries = mixed_table(2_000), mixed_table(60, seed=8)
     mark = tmp_path / "killed"
     mark.touch()  # nobody is killed while the items are surveyed
-    frame = frame_of(spark, items, 4)
+    frame = frame_of(spark, items.select(["id", *FEATURES]), 4)  # mapInArrow itself takes no names with dots
     frame = frame.mapInArrow(functools.partial(_kill_once, str(mark), "executor"), frame.schema)
     found = knn_join(frame, frame_of(spark, queries), 5, id="id", columns=FEATURES, **how)
     mark.unlink()
