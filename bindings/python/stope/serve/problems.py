@@ -96,7 +96,8 @@ def problem_of(error: Exception) -> Problem:
 def _problem_of_engine(error, status, code):
     text = str(error)
     if error.file:  # a file of the server's own, which the client knows as the body
-        text = text.replace(error.file, "body")
+        text = text.replace(f"{error.file}: is ", "the body is ").replace(f"'{error.file}'", "FILE")
+        text = text.replace(error.file, "the body")
     column = error.feature if error.feature is not None else error.column
     return Problem(status, code, text, option=error.option, column=column, row=error.row, line=error.line,
                    bytes=error.bytes)

@@ -141,3 +141,13 @@ def test_a_failure_within_an_answer_leaves_it_incomplete(app, log_text):
     assert [line["event"] for line in lines] == ["failure", "request"]
     assert lines[1]["aborted"] and lines[1]["problem"] == "internal" and "geheim" not in log_text.getvalue()
     assert b"stope_aborted_requests_total 1.0" in app.state.metrics.text(0)
+
+
+@pytest.mark.parametrize("content, detail", [
+    (b"\x89PNG\r\n\x1a\n" + bytes(100), "the body is a PNG image, which is not read as a table; "),
+    (b"PK\3\4" + bytes(60), "the body is a ZIP archive, which is not read as a table; the way round: unzip -p FILE | stope info -"),
+    (b"\xff\xfea\0,\0b\0\n\0", "the body is UTF-16 by its byte order mark; "),
+])
+def test_a_body_of_another_kind_is_refused_in_a_sentence(client, content, detail):
+    answer = client.put("/v1/tables/t", content=content, headers={"Content-Type": "text/csv"})
+    assert answer.json()["detail"].startswith(detail)

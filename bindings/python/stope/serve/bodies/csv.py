@@ -167,6 +167,7 @@ def _read(path, words, run, lines):
 def _problem_of(error, path, lines):
     """The engine's sentence with the place in the body instead of the place in a file."""
     text = str(error)
+    text = text.replace(f"{path}: is ", "the body is ")
     text = re.sub(re.escape(path) + r"(:\d+)*: ", "", text).replace(path, "the body")
     line = None if error.line is None else error.line + lines
     if line is not None:

@@ -1,6 +1,6 @@
 // The form of step 3: label, numbers of neighbours, measure, votes, and how rows are held out.
 import { byId, fillSelect, replace } from "./elements.js";
-import { wholeNumbers } from "./numbers.js";
+import { count, wholeNumbers } from "./numbers.js";
 import { setRole } from "./columns.js";
 import { isNominal, labelColumn, page, roleOf, tableQuery, tell, when } from "./page.js";
 import { json } from "./server.js";
@@ -38,7 +38,7 @@ function fillLabels() {
   const columns = page.table.columns.slice(0, MOST_LABELS);
   if (label !== null && !columns.includes(label)) columns.unshift(label);
   fillSelect(byId("label"), [["", "Choose a column"], ...columns.map(({ name }) => [name, name])], label?.name ?? "");
-  replace(byId("label-hint"), page.table.columns.length > MOST_LABELS ? `The first ${MOST_LABELS} columns are listed. Any other becomes the label by its role above.` : "");
+  replace(byId("label-hint"), page.table.columns.length > MOST_LABELS ? `The first ${count(MOST_LABELS)} columns are listed. Any other can become the label: change its role under “Columns”.` : "");
   byId("classes-field").hidden = label === null || isNominal(label);
   byId("label-is-nominal").checked = page.numbersAreClasses;
 }

@@ -56,10 +56,17 @@ async function grow(event) {
   if (tree !== null && page.table === table) show(tree);
 }
 
+const typeOf = (name) => page.table.columns.find((column) => column.name === name)?.type;
+
+const listed = (names, most) => names.slice(0, most).join(", ") + (names.length > most ? ` and ${counted(names.length - most, "more column")}` : "");
+
 function show(tree) {
-  replace(byId("tree-words"), element("strong", {}, `${counted(tree.n_leaves, "leaf").replace(/leafs$/, "leaves")}, ${counted(tree.max_depth, "question")} deep at most`),
-    ` for ${tree.decision}: ${[...new Set(tree.nodes.filter((node) => node.name !== undefined).map((node) => node.name))].slice(0, 6).join(", ") || "no question tells the classes apart"}.`);
-  const { picture, leftOut } = drawTree(tree);
+  const asked = [...new Set(tree.nodes.filter((node) => node.name !== undefined).map((node) => node.name))];
+  const leaves = `${count(tree.n_leaves)} ${tree.n_leaves === 1 ? "leaf" : "leaves"}`;
+  replace(byId("tree-words"),
+    element("strong", {}, `${leaves}, at most ${counted(tree.max_depth, "question")} deep.`),
+    asked.length > 0 ? ` The questions are about ${listed(asked, 6)}.` : " No question tells the classes apart.");
+  const { picture, leftOut } = drawTree({ ...tree, typeOf });
   const rules = element("pre", { tabindex: "0", role: "region", "aria-label": "Rules of the tree" });
   const words = element("details", { class: "more" }, element("summary", {}, "The tree as rules"), rules);
   words.addEventListener("toggle", async () => {
@@ -70,7 +77,8 @@ function show(tree) {
     element("div", { class: "scroll drawn", role: "region", "aria-label": "Picture of the tree", tabindex: "0" }, picture),
     leftOut > 0 ? element("p", { class: "hint" }, `${count(leftOut)} nodes further down are left out of the picture. The rules have them all.`) : "",
     byId("tree-missing").offsetParent !== null && tree.missing === "value" ? element("p", { class: "hint" }, "A missing number goes where the smallest numbers go.") : "",
-    words);
+    words,
+    asked.some((name) => typeOf(name) === "date") ? element("p", { class: "hint" }, "The rules have dates as days since 1970-01-01.") : "");
   byId("tree-result").hidden = false;
 }
 

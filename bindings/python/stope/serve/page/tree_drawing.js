@@ -1,6 +1,6 @@
 // A tree as a picture: the root at the left, leaves below each other at the right, so that names stay horizontal.
 import { drawing } from "./elements.js";
-import { count, counted, percent, short } from "./numbers.js";
+import { count, counted, percent, short, valueOf } from "./numbers.js";
 import { colorOf } from "./class_colors.js";
 
 const BOX = { width: 164, height: 50 }, ACROSS = 210, DOWN = 62, EDGE = 12;
@@ -35,18 +35,19 @@ function places(nodes, depth) {
 }
 
 /** The two answers to a node's question. */
-function answers(node, missing) {
+function answers({ missing, typeOf }, node) {
   if (node.kind === "sym" && node.value === "?" && missing === "value") return ["is missing", "is present"];
   if (node.kind === "sym") return [`= ${node.value}`, `≠ ${node.value}`];
   if (node.cut === "-inf") return ["is missing", "is present"];
   if (node.cut === "inf") return ["is present", "is missing"];
-  return [`< ${short(node.cut, 5)}`, `≥ ${short(node.cut, 5)}`];
+  const cut = valueOf(node.cut, typeOf(node.name));
+  return [`< ${cut}`, `≥ ${cut}`];
 }
 
 function inWords(tree, node) {
   const sum = node.counts.reduce((a, b) => a + b, 0);
   const classes = tree.classes.map((name, i) => [name, node.counts[i]]).filter(([, n]) => n > 0).slice(0, 8).map(([name, n]) => `${name} ${short(n)} (${percent(n / sum, 0)})`).join(", ");
-  return `${node.leaf === undefined ? `${node.name} ${answers(node, tree.missing)[0]}?` : `Leaf: ${node.leaf}`} ${counted(node.n, "row")}: ${classes}`;
+  return `${node.leaf === undefined ? `${node.name} ${answers(tree, node)[0]}?` : `Leaf: ${node.leaf}`} ${counted(node.n, "row")}: ${classes}`;
 }
 
 function box(tree, node, { x, y }) {
@@ -74,21 +75,21 @@ function edge(from, to, words) {
   const above = y2 < y1;
   return drawing("g", { class: "edge" },
     drawing("path", { d: `M${x1},${y1}C${middle},${y1} ${middle},${y2} ${x2},${y2}` }),
-    drawing("text", { x: x2 - 6, y: above ? y2 - 6 : y2 + 15, "text-anchor": "end" }, drawing("title", {}, words), cut(words, 10)));
+    drawing("text", { x: x2 - 6, y: above ? y2 - 6 : y2 + 15, "text-anchor": "end" }, drawing("title", {}, words), cut(words, 13)));
 }
 
-/** The picture, and how many nodes it leaves out. */
+/** The picture, and how many nodes it leaves out. `tree.typeOf` tells the type of a column by its name. */
 export function drawTree(tree) {
   const depth = depthShown(tree.nodes);
   const { at, lines } = places(tree.nodes, depth);
   const width = depth * ACROSS + BOX.width + 4, height = Math.max(1, lines) * DOWN - (DOWN - BOX.height) + 4;
-  const words = `A tree for ${tree.decision} with ${count(tree.n_leaves)} leaves. The first question: ${tree.nodes[0].name === undefined ? "none" : `${tree.nodes[0].name} ${answers(tree.nodes[0], tree.missing)[0]}`}. The rules below say all of it.`;
+  const words = `A tree for ${tree.decision} with ${count(tree.n_leaves)} leaves. The first question: ${tree.nodes[0].name === undefined ? "none" : `${tree.nodes[0].name} ${answers(tree, tree.nodes[0])[0]}`}. The rules below say all of it.`;
   const picture = drawing("svg", { class: "tree-picture", viewBox: `-2 -2 ${width} ${height}`, width, height, role: "img", "aria-label": words });
   const edges = drawing("g"), boxes = drawing("g");
   for (const [id, place] of at) {
     const node = tree.nodes[id];
     if (at.has(node.left) && node.leaf === undefined && node.depth < depth) {
-      const [left, right] = answers(node, tree.missing);
+      const [left, right] = answers(tree, node);
       edges.append(edge(place, at.get(node.left), left), edge(place, at.get(node.right), right));
     }
     boxes.append(box(tree, node, place));

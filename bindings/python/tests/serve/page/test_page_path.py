@@ -116,6 +116,16 @@ def test_numbers_become_classes_on_request(open_page):
     assert "Accuracy" in page.inner_text("#score-table thead")
 
 
+def test_a_tree_asks_for_dates_as_dates(open_page):
+    page = open_page()
+    take_table(page, csv("day,y\n" + "".join(f"2024-03-{i:02d},{'no' if i < 11 else 'yes'}\n" for i in range(1, 31))))
+    page.select_option("#label", "y")
+    page.click("#grow button")
+    page.wait_for_selector("#tree-result svg .leaf")
+    assert "2024-03-10 12:00:00" in page.query_selector("#tree-result svg").get_attribute("aria-label")
+    assert page.inner_text("#tree-words") == "2 leaves, at most 1 question deep. The questions are about day."
+
+
 def test_columns_that_are_left_out_do_not_take_part(open_page):
     page = open_page()
     rows = "".join(f"{i % 3},{i * 7919 % 60},{'xyz'[i % 3]}\n" for i in range(60))
