@@ -1,6 +1,6 @@
 """The server: tables, models and jobs over HTTP, for machines without the engine. docs/SERVER.md is the way in.
 
-It needs ``pip install 'stope[serve]'``. Nothing of it is loaded before it is asked for.
+It needs the packages of the extra ``serve``. None of them is loaded before it is asked for.
 """
 
 from .settings import Limits, Settings

@@ -4,7 +4,7 @@ import fcntl
 import os
 from contextlib import contextmanager
 
-__all__ = ["locked", "write_atomically"]
+__all__ = ["locked", "sync_folder", "write_atomically"]
 
 
 def write_atomically(path, content: bytes, mode: int = 0o600) -> None:
@@ -22,11 +22,16 @@ def write_atomically(path, content: bytes, mode: int = 0o600) -> None:
     except BaseException:
         os.unlink(beside)
         raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder) -> None:
+    """Make names that were added to a folder last."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
 @contextmanager

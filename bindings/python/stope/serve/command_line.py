@@ -82,7 +82,6 @@ _LIMITS = [
     ("--header-time", "header_seconds", _some_seconds, "TIME", "a request's headers must arrive within this time"),
     ("--header-size", "header_bytes", _some_bytes, "SIZE", "a request line with its headers"),
 ]
-_ON_THE_LOOPBACK = "no-tokens"
 
 
 def _variable_of(flag):

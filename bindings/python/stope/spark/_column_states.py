@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from .. import _core
 from ..errors import UnsupportedError
 from ._exact_sums import PowerSums, power_sums
 

@@ -14,7 +14,7 @@ for needed in ("starlette", "pyarrow", "zstandard"):
 import pyarrow.parquet  # noqa: E402
 import zstandard  # noqa: E402
 from stope import Table, _core  # noqa: E402
-from stope.serve.bodies import Feature, ReadingOptions, features_of, has_body, table_of_body  # noqa: E402
+from stope.serve.bodies import Feature, ReadingOptions, features_of, table_of_body  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 from stope.serve.settings import Limits  # noqa: E402
 
@@ -325,10 +325,3 @@ def test_a_name_of_endless_length_is_refused(form):
 def test_features_are_the_regular_columns():
     table = whole(b"a,b,c\n1,x,2\n", CSV, ReadingOptions(target="c"))
     assert features_of(table._core_table) == [Feature("a", "integer"), Feature("b", "polynominal")]
-
-
-def test_a_request_without_a_body_has_none():
-    assert not has_body(request_of(b"")) and not has_body(request_of(b"", headers={"content-length": "0"}))
-    assert has_body(request_of(b"x", headers={"content-length": "1"})) and has_body(
-        request_of(b"x", headers={"transfer-encoding": "chunked"})
-    )

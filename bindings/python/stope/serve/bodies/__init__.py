@@ -13,16 +13,10 @@ from .options import Feature, ReadingOptions, features_of
 from .parquet import parquet_blocks, parquet_table
 from .rows import rows_blocks, rows_table
 
-__all__ = ["BLOCK_ROWS", "Feature", "ReadingOptions", "blocks_of_body", "features_of", "has_body", "table_of_body"]
+__all__ = ["BLOCK_ROWS", "Feature", "ReadingOptions", "blocks_of_body", "features_of", "table_of_body"]
 
 _TABLES = {"json": json_table, "arrow": arrow_table, "parquet": parquet_table}
 _BLOCKS = {"json": json_blocks, "arrow": arrow_blocks, "parquet": parquet_blocks}
-
-
-def has_body(request) -> bool:
-    """Return whether a request has a body, though it may turn out to be empty."""
-    headers = request.headers
-    return headers.get("content-length", "0").strip() != "0" or "transfer-encoding" in headers
 
 
 async def table_of_body(request, options, spool, limits, run) -> Table:

@@ -21,7 +21,6 @@ __all__ = [
     "in_thread",
     "short_body",
     "temporary_file",
-    "whole_body",
 ]
 
 MEMORY_BYTES = 1 << 20  # a body beyond it goes through a file
@@ -240,11 +239,6 @@ class Kept:
             self._parts = [b"".join(self._parts)]
             return memoryview(self._parts[0])
         return memoryview(mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ))
-
-
-async def whole_body(request, folder, limits) -> Kept:
-    """Return the whole body of a request, decompressed."""
-    return await Kept.of(body_chunks(request, limits), folder)
 
 
 class ByteSource:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, TypeVar
 
+from ..atomic_file import sync_folder
 from ..problems import Problem
 from .conditions import Condition
 from .names import check_name, is_anonymous
 from .room import Room, disk_full
 
-__all__ = ["Entry", "Replaced", "StoredFiles", "sync_folder"]
+__all__ = ["Entry", "Replaced", "StoredFiles"]
 
 T = TypeVar("T")
 
@@ -35,15 +36,6 @@ class Entry:
 
 class Replaced(Exception):
     """The file of an Entry is no longer there: another version has taken its place, or it has been deleted."""
-
-
-def sync_folder(folder: Path) -> None:
-    """Make names that were added to a folder last."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 class StoredFiles:
