@@ -24,7 +24,8 @@ import java.util.regex.Pattern;
  * <p>{@code java ServeClient.java} runs it from Java 11 on. STOPE_SERVER is the address, such as https://gpu-box:7400
  * or http://127.0.0.1:7400; STOPE_TOKEN is a token. A certificate that is the server's own is trusted through a store:
  * {@code keytool -importcert -file gpu-box.pem -keystore trust -alias gpu-box}, then
- * {@code java -Djavax.net.ssl.trustStore=trust ServeClient.java}.
+ * {@code java -Djavax.net.ssl.trustStore=trust -Djavax.net.ssl.trustStorePassword=PASSWORD ServeClient.java}, with the
+ * password that keytool asked for: without it Java sees an empty store.
  */
 public final class ServeClient {
   private static final String ROWS = "application/vnd.stope.rows";

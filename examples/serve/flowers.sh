@@ -14,6 +14,7 @@ ask() {
     --config <(printf 'header = "Authorization: Bearer %s"\n' "${STOPE_TOKEN:-}") --dump-header "$work/head" \
     --request "$1" "${STOPE_SERVER:-http://127.0.0.1:7400}$2" "${@:3}" >"$work/answer"; then
     cat "$work/answer" >&2
+    echo >&2
     return 1
   fi
   cat "$work/answer"
@@ -21,7 +22,7 @@ ask() {
 
 # The name under which the server keeps what it got. Names with a tilde are the server's, and nobody guesses them.
 made() {
-  ask "$@" >/dev/null
+  ask "$@" >/dev/null || return # else the script goes on: set -e stops at functions in $(...)
   sed -n 's|^[Ll]ocation:.*/\([^/]*\)\r$|\1|p' "$work/head"
 }
 

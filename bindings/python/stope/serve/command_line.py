@@ -196,7 +196,7 @@ def _run(words):
 
 def _check(words):
     settings = settings_of(words, os.environ)
-    from .server import CannotStart, context_of, lock_state, require_device
+    from .server import NO_TOKENS, CannotStart, context_of, lock_state, require_device
 
     try:
         os.close(lock_state(settings.state))
@@ -209,7 +209,7 @@ def _check(words):
         if member != "limits":
             print(f"{member}\t{'' if value is None else value}")
     if settings.tokens and not number:
-        print("There are no tokens yet: `stope-serve token add NAME --right compute` makes one.", file=sys.stderr)
+        print(NO_TOKENS, file=sys.stderr)
     return 0
 
 

@@ -18,8 +18,9 @@ from .frame.logs import Log, take_over
 from .frame.protocol import protocol_of
 from .settings import Settings
 
-__all__ = ["CannotStart", "context_of", "lock_state", "require_device", "run"]
+__all__ = ["NO_TOKENS", "CannotStart", "context_of", "lock_state", "require_device", "run"]
 
+NO_TOKENS = "There are no tokens yet: `stope-serve token add NAME --right compute` makes one."
 _CANCEL_SECONDS = 5  # cancelled jobs end within half a second; uploads of silent clients do not
 _ANSWER_SECONDS = 1  # then their clients are told
 
@@ -189,7 +190,9 @@ def run(settings: Settings, log: Log = None) -> int:
     server = Server(config, app.state)
     if context is not None:
         signal.signal(signal.SIGHUP, server.read_certificate_again)
-    log.write("start", version=app.version, state=str(settings.state), tokens=len(app.state.tokens.entries()))
+    n_tokens = len(app.state.tokens.entries())
+    hint = NO_TOKENS if settings.tokens and not n_tokens else None
+    log.write("start", version=app.version, state=str(settings.state), tokens=n_tokens, hint=hint)
     server.run(sockets=[listener])
     log.write("end")
     return 0

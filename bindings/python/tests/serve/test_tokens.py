@@ -178,3 +178,9 @@ def test_the_log_has_a_stream_of_its_own():
     stream = io.StringIO()
     Log(stream).write("x", a=None, b=1)
     assert set(json.loads(stream.getvalue())) == {"time", "event", "b"}
+
+
+@pytest.mark.parametrize("tokens", [True, False])
+def test_a_server_without_any_token_says_how_to_make_one(start_server, tokens):
+    hint = start_server(tokens=tokens).wait_for_log(event="start").get("hint", "")
+    assert ("stope-serve token add" in hint) == tokens
