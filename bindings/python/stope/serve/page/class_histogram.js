@@ -62,7 +62,10 @@ const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 
 
 function sides(bars, cutBin, classes) {
   if (cutBin === null) return "";
-  const of = (part) => classes.map((name, i) => [name, part.reduce((sum, bar) => sum + bar.rows[i], 0)]).filter(([, rows]) => rows > 0).slice(0, 6).map(([name, rows]) => `${name} ${count(rows)}`).join(", ") || "no rows";
+  const of = (part) => {
+    const sums = classes.map((name, i) => [name, part.reduce((sum, bar) => sum + bar.rows[i], 0)]).filter(([, rows]) => rows > 0);
+    return sums.slice(0, 6).map(([name, rows]) => `${name} ${count(rows)}`).join(", ") || "no rows";
+  };
   return ` On the left: ${of(bars.slice(0, cutBin))}. On the right: ${of(bars.slice(cutBin))}.`;
 }
 
@@ -88,9 +91,12 @@ export function classHistogram({ column, cut: { cut: at, value }, words, values,
       const height = (rows / most) * (H - TOP - BOTTOM);
       y -= height;
       const place = bar.shown ?? bar.name ?? `${valueOf(bar.low, column.type, 4)} to ${valueOf(bar.high, column.type, 4)}`;
-      svg.append(drawing("rect", { class: `bar ${colorOf(c)}`, x: LEFT + i * slot + 0.75, y, width: Math.max(0.5, slot - 1.5), height }, drawing("title", {}, `${place}: ${classes[c]} ${count(rows)}`)));
+      const box = { x: LEFT + i * slot + 0.75, y, width: Math.max(0.5, slot - 1.5), height };
+      svg.append(drawing("rect", { class: `bar ${colorOf(c)}`, ...box }, drawing("title", {}, `${place}: ${classes[c]} ${count(rows)}`)));
     });
-    if (nominal) svg.append(drawing("text", { class: "tick", x: LEFT + (i + 0.5) * slot, y: H - 8, "text-anchor": "middle" }, cut(bar.shown, Math.max(3, Math.floor(slot / 7)))));
+    if (!nominal) return;
+    const middle = { x: LEFT + (i + 0.5) * slot, y: H - 8, "text-anchor": "middle" };
+    svg.append(drawing("text", { class: "tick", ...middle }, cut(bar.shown, Math.max(3, Math.floor(slot / 7)))));
   });
   svg.append(drawing("line", { class: "grid", x1: LEFT, x2: W - RIGHT, y1: H - BOTTOM, y2: H - BOTTOM }));
   if (!nominal) {
@@ -101,7 +107,10 @@ export function classHistogram({ column, cut: { cut: at, value }, words, values,
   if (cutBin !== null) {
     const x = LEFT + cutBin * slot;
     svg.append(drawing("line", { class: "cut", x1: x, x2: x, y1: TOP - 14, y2: H - BOTTOM + 4 }));
-    if (!nominal && typeof at === "number") svg.append(drawing("text", { class: "cut-label", x: x + (x > W / 2 ? -6 : 6), y: TOP - 6, "text-anchor": x > W / 2 ? "end" : "start" }, valueOf(at, column.type, 5)));
+    if (!nominal && typeof at === "number") {
+      const side = x > W / 2 ? { x: x - 6, "text-anchor": "end" } : { x: x + 6, "text-anchor": "start" };
+      svg.append(drawing("text", { class: "cut-label", ...side, y: TOP - 6 }, valueOf(at, column.type, 5)));
+    }
   }
   return element("figure", { class: "class-histogram" }, title, svg);
 }

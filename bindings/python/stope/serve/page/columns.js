@@ -78,7 +78,8 @@ function draw() {
   replace(byId("column-table"),
     element("caption", { class: "unseen" }, `Columns of ${page.table.shown}, with their statistics`),
     element("thead", {}, element("tr", {}, ...HEADS.map((head, i) => cell("th", head, i, { scope: "col" })))),
-    element("tbody", {}, ...shown.map((column) => element("tr", {}, ...rowOf(column).map((content, i) => cell(i === 0 ? "th" : "td", content, i, i === 0 ? { scope: "row" } : {}))))));
+    element("tbody", {}, ...shown.map((column) => element("tr", {}, ...rowOf(column).map((content, i) =>
+      (i === 0 ? cell("th", content, i, { scope: "row" }) : cell("td", content, i)))))));
   if (focused?.startsWith("Role of ")) {
     [...byId("column-table").querySelectorAll("select")].find((select) => select.getAttribute("aria-label") === focused)?.focus();
   }
@@ -120,9 +121,13 @@ async function describe() {
   const numeric = table.columns.filter((column) => !isNominal(column)).length;
   const values = [...page.statistics.values()].reduce((sum, s) => sum + (typeof s.distinct === "number" ? s.distinct : 0), 0);
   if (numeric > MOST_HISTOGRAMS) leftOut.push(`Histograms are left out, since there are more than ${count(MOST_HISTOGRAMS)} columns of numbers.`);
-  else if (numeric > 0 && table.rows > 0) await addPictures("Histograms", "/compute/histogram", { ...query, bins: BINS }, stale, ({ low, high, count: rows }) => ({ low, high, rows }));
+  else if (numeric > 0 && table.rows > 0) {
+    await addPictures("Histograms", "/compute/histogram", { ...query, bins: BINS }, stale, ({ low, high, count: rows }) => ({ low, high, rows }));
+  }
   if (values > MOST_VALUES) leftOut.push(`Counts of values are left out, since there are ${count(values)} of them.`);
-  else if (numeric < n && table.rows > 0) await addPictures("Counts of values", "/compute/value_counts", query, stale, ({ value, count: rows }) => ({ value, rows }));
+  else if (numeric < n && table.rows > 0) {
+    await addPictures("Counts of values", "/compute/value_counts", query, stale, ({ value, count: rows }) => ({ value, rows }));
+  }
   if (!stale()) draw();
 }
 

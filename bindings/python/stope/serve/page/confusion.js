@@ -38,13 +38,17 @@ export function drawConfusion(place, cells, k, order = []) {
   const table = element("table", { class: "matrix" },
     element("caption", { class: "unseen" }, `Confusion matrix with k = ${k}`),
     element("thead", {},
-      element("tr", {}, element("th", { scope: "col" }, "True class"), ...across.map((name) => element("th", { scope: "col", class: "number", title: named(name) }, named(name))), element("th", { scope: "col", class: "number" }, "Recall"))),
+      element("tr", {}, element("th", { scope: "col" }, "True class"),
+        ...across.map((name) => element("th", { scope: "col", class: "number", title: named(name) }, named(name))),
+        element("th", { scope: "col", class: "number" }, "Recall"))),
     element("tbody", {}, ...shown.map((truth) => element("tr", {},
       element("th", { scope: "row", title: truth }, truth), ...across.map((prediction) => cell(truth, prediction)),
       element("td", { class: "number end" }, support.has(truth) ? percent((at.get(truth).get(truth) ?? 0) / support.get(truth)) : "–")))),
-    element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, "Precision"), ...across.map((name) => element("td", { class: "number" }, precision(name))), element("td"))));
+    element("tfoot", {}, element("tr", {}, element("th", { scope: "row" }, "Precision"),
+      ...across.map((name) => element("td", { class: "number" }, precision(name))), element("td"))));
   replace(place, element("h3", {}, "Who is taken for whom"),
-    element("p", { id: "confusion-words" }, `Confusion matrix with k = ${k}: ${count(right)} of ${counted(all, "row")} are right. A line is a true class, a column what was predicted.`),
+    element("p", { id: "confusion-words" }, `Confusion matrix with k = ${k}: ${count(right)} of ${counted(all, "row")} are right. `,
+      "Each line is a true class, and each column a predicted one."),
     element("div", { class: "scroll", role: "region", "aria-label": "Confusion matrix", tabindex: "0" }, table),
     shown.length < names.length ? element("p", { class: "hint" }, `The ${shown.length} most frequent of ${count(names.length)} classes are shown.`) : "");
   place.hidden = false;

@@ -50,7 +50,11 @@ async function rank(event) {
 }
 
 function showRanking(cuts, useful) {
-  replace(byId("cuts-words"), useful.length === 0 ? "No column tells the classes apart." : element("strong", {}, `${useful[0].name} ${divided(useful[0])}`), useful.length === 0 ? "" : " tells the most pairs of rows of different classes apart.");
+  if (useful.length === 0) replace(byId("cuts-words"), "No column tells the classes apart.");
+  else {
+    const best = element("strong", {}, `${useful[0].name} ${divided(useful[0])}`);
+    replace(byId("cuts-words"), best, " tells the most pairs of rows of different classes apart.");
+  }
   const rows = cuts.slice(0, MOST_ROWS).map((one, i) => [String(i + 1), one.name, divided(one), short(one.score, 6)]);
   replace(byId("cuts-result"),
     element("div", { id: "cut-pictures" }),
@@ -71,8 +75,10 @@ async function showPictures(cuts, table, missing) {
     column: table.columns.find(({ name }) => name === one.name), cut: one, words: divided(one),
     values: sample.column(one.name), labels: sample.column(label.name), classes, missingIsValue: missing === "value",
   }));
+  const partly = `The pictures count ${count(sample.rows)} of ${counted(table.rows, "row")}, taken from ${sample.parts} places of the table. ` +
+    "The cuts were found with all rows.";
   replace(byId("cut-pictures"), legend(classes), element("div", { class: "gallery" }, ...figures),
-    sample.rows < table.rows ? element("p", { class: "hint" }, `The pictures count ${count(sample.rows)} of ${counted(table.rows, "row")}, taken from ${sample.parts} places of the table. The cuts were found with all rows.`) : "",
+    sample.rows < table.rows ? element("p", { class: "hint" }, partly) : "",
     missing === "fill" || missing === "drop" ? element("p", { class: "hint" }, "The pictures leave out missing values.") : "");
 }
 

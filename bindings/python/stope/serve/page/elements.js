@@ -35,6 +35,7 @@ export function dataTable(caption, heads, rows, numeric = []) {
   return [
     element("caption", { class: "unseen" }, caption),
     element("thead", {}, element("tr", {}, ...heads.map((head, i) => cell("th", head, i, { scope: "col" })))),
-    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((content, i) => (i === 0 ? cell("th", content, i, { scope: "row" }) : cell("td", content, i)))))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((content, i) =>
+      (i === 0 ? cell("th", content, i, { scope: "row" }) : cell("td", content, i)))))),
   ];
 }

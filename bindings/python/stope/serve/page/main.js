@@ -13,7 +13,8 @@ import { listStoredTables, startUpload } from "./upload.js";
 function greet({ version, caller }) {
   replace(byId("server"), version ? `version ${version}` : "");
   if (caller?.right !== "read") return;
-  replace(byId("page-problem"), element("p", { class: "note" }, "Your token may look at tables, but not compute. Ask whoever runs the server for one with the right “compute”."));
+  replace(byId("page-problem"), element("p", { class: "note" },
+    "Your token may look at tables, but not compute. Ask whoever runs the server for one with the right “compute”."));
 }
 
 async function start() {

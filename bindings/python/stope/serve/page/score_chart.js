@@ -22,7 +22,8 @@ export function scoreChart(points, { title, write, best, share, wide }) {
   const W = Math.max(320, Math.min(640, wide || 640));  // drawn in its own pixels, so that words stay readable
   const known = points.filter(({ score }) => typeof score === "number");
   const words = known.length === 0 ? `${title}: there are no scores` :
-    `${title} over k: from ${write(known[0].score)} with k = ${known[0].k} to ${write(known.at(-1).score)} with k = ${known.at(-1).k}; the best is k = ${best}. The table beside has all numbers.`;
+    `${title} over k: from ${write(known[0].score)} with k = ${known[0].k} to ${write(known.at(-1).score)} with k = ${known.at(-1).k}; ` +
+    `the best is k = ${best}. The table beside has all numbers.`;
   const svg = drawing("svg", { class: "line-chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": words });
   if (known.length === 0) return svg;
   const marks = ticks(...range(known.map(({ score }) => score), share), 4).filter((mark) => !share || mark <= 1 + 1e-12);
@@ -46,7 +47,8 @@ export function scoreChart(points, { title, write, best, share, wide }) {
   const top = known.find(({ k }) => k === best);
   if (top) {
     const at = x(best);
-    svg.append(drawing("text", { class: "best-label", x: at, y: y(top.score) - 14, "text-anchor": at > W - 110 ? "end" : at < LEFT + 60 ? "start" : "middle" }, `k = ${best}: ${write(top.score)}`));
+    const anchor = at > W - 110 ? "end" : at < LEFT + 60 ? "start" : "middle";
+    svg.append(drawing("text", { class: "best-label", x: at, y: y(top.score) - 14, "text-anchor": anchor }, `k = ${best}: ${write(top.score)}`));
   }
   return svg;
 }

@@ -92,7 +92,11 @@ export function records({ columns, rows }) {
   return rows.map((row) => Object.fromEntries(columns.map((column, i) => [column.name, row[i]])));
 }
 
-const TYPES = { csv: "text/csv", tsv: "text/csv", txt: "text/csv", json: "application/json", arrow: "application/vnd.apache.arrow.stream", arrows: "application/vnd.apache.arrow.stream", ipc: "application/vnd.apache.arrow.stream", feather: "application/vnd.apache.arrow.stream", parquet: "application/vnd.apache.parquet" };
+const CSV = "text/csv", ARROW = "application/vnd.apache.arrow.stream";
+const TYPES = {
+  csv: CSV, tsv: CSV, txt: CSV, json: "application/json", arrow: ARROW, arrows: ARROW, ipc: ARROW, feather: ARROW,
+  parquet: "application/vnd.apache.parquet",
+};
 
 /** Media type and encoding of a file, by its name. */
 export function headersOfFile(file) {

@@ -6,7 +6,10 @@ import { isNominal, labelColumn, page, roleOf, tableQuery, tell, when } from "./
 import { json } from "./server.js";
 
 const DEFAULT_MEASURE = "mixed-euclidean";
-const NORMALIZE = [["none", "taken as they are"], ["range", "scaled to 0 … 1"], ["z", "scaled to mean 0, deviation 1"], ["proportion", "divided by their sum"], ["interquartile", "scaled by median and quartiles"]];
+const NORMALIZE = [
+  ["none", "taken as they are"], ["range", "scaled to 0 … 1"], ["z", "scaled to mean 0, deviation 1"],
+  ["proportion", "divided by their sum"], ["interquartile", "scaled by median and quartiles"],
+];
 const WEIGHTS = [["uniform", "all the same"], ["distance", "more when they are nearer"]];
 const MOST_LABELS = 1000;  // options of a select: a browser lays all of them out, and 10,000 take it seconds
 
@@ -38,7 +41,8 @@ function fillLabels() {
   const columns = page.table.columns.slice(0, MOST_LABELS);
   if (label !== null && !columns.includes(label)) columns.unshift(label);
   fillSelect(byId("label"), [["", "Choose a column"], ...columns.map(({ name }) => [name, name])], label?.name ?? "");
-  replace(byId("label-hint"), page.table.columns.length > MOST_LABELS ? `The first ${count(MOST_LABELS)} columns are listed. Any other can become the label: change its role under “Columns”.` : "");
+  const hint = `The first ${count(MOST_LABELS)} columns are listed. Any other can become the label: change its role under “Columns”.`;
+  replace(byId("label-hint"), page.table.columns.length > MOST_LABELS ? hint : "");
   byId("classes-field").hidden = label === null || isNominal(label);
   byId("label-is-nominal").checked = page.numbersAreClasses;
 }

@@ -21,7 +21,8 @@ export function barsPicture(column, all) {
   const high = Math.max(1, ...bars.map((bar) => bar.rows));
   const slot = WIDTH / Math.max(bars.length, nominal ? 4 : 1);
   const words = inWords(column, sorted);
-  const picture = drawing("svg", { class: `small-bars${nominal ? " of-values" : ""}`, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: "img", "aria-label": words },
+  const size = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT };
+  const picture = drawing("svg", { class: `small-bars${nominal ? " of-values" : ""}`, ...size, role: "img", "aria-label": words },
     drawing("title", {}, words));
   bars.forEach((bar, i) => {
     const height = bar.rows === 0 ? 0 : Math.max(1, (bar.rows / high) * (HEIGHT - 2));

@@ -39,7 +39,8 @@ function sayNeeds() {
 
 /** Fits a tree as the form says and keeps it as the page's tree. */
 export async function growTree(step = "tree") {
-  const query = { ...tableQuery(), ...missingQuery("tree"), kind: "tree", max_depth: byId("max_depth").value, min_samples_leaf: byId("min_samples_leaf").value };
+  const form = { max_depth: byId("max_depth").value, min_samples_leaf: byId("min_samples_leaf").value };
+  const query = { ...tableQuery(), ...missingQuery("tree"), kind: "tree", ...form };
   const info = await runJson(step, "Growing the tree", "/models/fit", { query });
   if (info === null) return false;
   forgetModel(page.tree);
@@ -71,7 +72,8 @@ function show(tree) {
   const words = element("details", { class: "more" }, element("summary", {}, "The tree as rules"), rules);
   words.addEventListener("toggle", async () => {
     if (!words.open || rules.textContent !== "") return;
-    replace(rules, await request(`${modelPath()}/text/rules`, { headers: { Accept: "text/plain" } }).then((answer) => answer.text()).catch((error) => error.message));
+    const answer = request(`${modelPath()}/text/rules`, { headers: { Accept: "text/plain" } });
+    replace(rules, await answer.then((found) => found.text()).catch((error) => error.message));
   });
   replace(byId("tree-result"), legend(tree.classes),
     element("div", { class: "scroll drawn", role: "region", "aria-label": "Picture of the tree", tabindex: "0" }, picture),

@@ -46,8 +46,10 @@ function answers({ missing, typeOf }, node) {
 
 function inWords(tree, node) {
   const sum = node.counts.reduce((a, b) => a + b, 0);
-  const classes = tree.classes.map((name, i) => [name, node.counts[i]]).filter(([, n]) => n > 0).slice(0, 8).map(([name, n]) => `${name} ${short(n)} (${percent(n / sum, 0)})`).join(", ");
-  return `${node.leaf === undefined ? `${node.name} ${answers(tree, node)[0]}?` : `Leaf: ${node.leaf}`} ${counted(node.n, "row")}: ${classes}`;
+  const present = tree.classes.map((name, i) => [name, node.counts[i]]).filter(([, n]) => n > 0);
+  const classes = present.slice(0, 8).map(([name, n]) => `${name} ${short(n)} (${percent(n / sum, 0)})`).join(", ");
+  const what = node.leaf === undefined ? `${node.name} ${answers(tree, node)[0]}?` : `Leaf: ${node.leaf}`;
+  return `${what} ${counted(node.n, "row")}: ${classes}`;
 }
 
 function box(tree, node, { x, y }) {
@@ -83,7 +85,9 @@ export function drawTree(tree) {
   const depth = depthShown(tree.nodes);
   const { at, lines } = places(tree.nodes, depth);
   const width = depth * ACROSS + BOX.width + 4, height = Math.max(1, lines) * DOWN - (DOWN - BOX.height) + 4;
-  const words = `A tree for ${tree.decision} with ${count(tree.n_leaves)} leaves. The first question: ${tree.nodes[0].name === undefined ? "none" : `${tree.nodes[0].name} ${answers(tree, tree.nodes[0])[0]}`}. The rules below say all of it.`;
+  const [root] = tree.nodes;
+  const first = root.name === undefined ? "none" : `${root.name} ${answers(tree, root)[0]}`;
+  const words = `A tree for ${tree.decision} with ${count(tree.n_leaves)} leaves. The first question: ${first}. The rules below say all of it.`;
   const picture = drawing("svg", { class: "tree-picture", viewBox: `-2 -2 ${width} ${height}`, width, height, role: "img", "aria-label": words });
   const edges = drawing("g"), boxes = drawing("g");
   for (const [id, place] of at) {
