@@ -14,8 +14,8 @@ import uvicorn
 from .. import _core
 from ..errors import StopeError
 from .app import create_app
-from .logs import Log, take_over
-from .protocol import protocol_of
+from .frame.logs import Log, take_over
+from .frame.protocol import protocol_of
 from .settings import Settings
 
 __all__ = ["CannotStart", "context_of", "lock_state", "require_device", "run"]

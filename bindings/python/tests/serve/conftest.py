@@ -23,7 +23,7 @@ def log_text():
 def app(settings, log_text):
     """The application of ``settings``."""
     from stope.serve import create_app
-    from stope.serve.logs import Log
+    from stope.serve.frame.logs import Log
 
     return create_app(settings, Log(log_text))
 

@@ -83,7 +83,7 @@ def test_a_client_may_name_its_job_once(mixed):
 
 def test_results_are_forgotten_when_nobody_asks(tmp_path, log_text):
     from stope.serve import Limits, Settings, create_app
-    from stope.serve.logs import Log
+    from stope.serve.frame.logs import Log
 
     from .in_process import InProcess
 

@@ -176,7 +176,7 @@ def test_a_zip_bomb_is_refused_after_the_limit_and_no_later(coding):
 
 
 def test_a_zip_bomb_comes_in_small_parts():
-    from stope.serve.body_bytes import _DECODERS
+    from stope.serve.bodies.byte_stream import _DECODERS
 
     bombs = {"gzip": gzip.compress(bytes(1 << 28), 1), "zstd": zstandard.compress(bytes(1 << 28))}
     for coding, bomb in bombs.items():
@@ -210,7 +210,7 @@ def test_a_body_that_stands_still_is_given_up(media_type):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_full_disk_is_told_in_words(table, form, monkeypatch):
-    from stope.serve import body_bytes, body_columns
+    from stope.serve.bodies import byte_stream as body_bytes, columns as body_columns
     from stope.serve.problems import problem_of
 
     def full(folder):

@@ -11,7 +11,7 @@ for needed in ("starlette", "pyarrow"):
 
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
-from stope.serve import body_arrow, body_arrow_messages  # noqa: E402
+from stope.serve.bodies import arrow as body_arrow, arrow_messages as body_arrow_messages  # noqa: E402
 from stope.serve.bodies import Feature, ReadingOptions  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 from stope.serve.settings import Limits  # noqa: E402

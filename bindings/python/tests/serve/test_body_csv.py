@@ -10,9 +10,9 @@ for needed in ("starlette", "pyarrow"):
 
 from stope import _core  # noqa: E402
 from stope.errors import StopeError  # noqa: E402
-from stope.serve import body_csv  # noqa: E402
+from stope.serve.bodies import csv as body_csv  # noqa: E402
 from stope.serve.bodies import Feature, ReadingOptions  # noqa: E402
-from stope.serve.body_csv_records import Records, ends_of_records  # noqa: E402
+from stope.serve.bodies.csv_records import Records, ends_of_records  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 
 from .bodies_in_process import CSV, blocks, column, cut, whole  # noqa: E402
@@ -77,7 +77,7 @@ def test_blocks_hold_all_bytes_once():
 
 
 def test_a_quote_that_is_never_closed_is_refused(monkeypatch):
-    from stope.serve import body_csv_records
+    from stope.serve.bodies import csv_records as body_csv_records
 
     monkeypatch.setattr(body_csv_records, "RECORD_BYTES", 1000)
     monkeypatch.setattr(body_csv, "_BLOCK_BYTES", 100)

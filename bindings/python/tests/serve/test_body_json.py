@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="SKIP: the package starlette is missing")
 
-from stope.serve import body_json_text  # noqa: E402
+from stope.serve.bodies import json_text as body_json_text  # noqa: E402
 from stope.serve.bodies import Feature, ReadingOptions  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 

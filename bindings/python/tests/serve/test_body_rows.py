@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="SKIP: the package starlette is missing")
 
-from stope.serve import body_rows  # noqa: E402
+from stope.serve.bodies import rows as body_rows  # noqa: E402
 from stope.serve.bodies import Feature, ReadingOptions  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 

@@ -11,7 +11,7 @@ pytest.importorskip("fastapi", reason="SKIP: FastAPI is not installed")
 pytest.importorskip("pyarrow", reason="SKIP: pyarrow is not installed")
 
 from stope.serve import Settings  # noqa: E402
-from stope.serve.store import Store  # noqa: E402
+from stope.serve.state import Store  # noqa: E402
 
 _N_KILLS = 20
 _N_ROWS = 20_000
@@ -22,7 +22,7 @@ _WRITER = f"""
 import itertools, pathlib, sys, numpy
 from stope import Table
 from stope.serve import Settings
-from stope.serve.store import Store
+from stope.serve.state import Store
 store = Store(Settings(state=pathlib.Path(sys.argv[1])))
 for value in itertools.count(int(sys.argv[2])):
     name = "t" + str(value % {_N_NAMES})

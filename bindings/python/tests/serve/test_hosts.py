@@ -51,7 +51,7 @@ def test_no_answer_lets_other_sites_read_it(client):
 
 def test_a_proxy_names_itself_by_allow_host(settings, log_text):
     from stope.serve import create_app
-    from stope.serve.logs import Log
+    from stope.serve.frame.logs import Log
 
     from .in_process import InProcess
 

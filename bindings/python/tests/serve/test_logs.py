@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="SKIP: fastapi is not installed")
 
-from stope.serve.logs import Log, take_over  # noqa: E402
+from stope.serve.frame.logs import Log, take_over  # noqa: E402
 
 
 def lines_of(text):

@@ -127,7 +127,8 @@ def test_kept_columns_come_back_in_front(mixed):
 
 
 def test_neighbours_across_blocks_are_those_of_one_call(mixed, tmp_path, monkeypatch):
-    from stope.serve import predicting, row_blocks
+    from stope.serve.jobs import predicting
+    from stope.serve import row_blocks
 
     monkeypatch.setattr(row_blocks, "BLOCK_ROWS", 50)
     monkeypatch.setattr(predicting, "BLOCK_ROWS", 50)
@@ -257,7 +258,7 @@ def test_an_anonymous_model_has_a_location_and_is_in_no_list(mixed):
 
 def test_a_model_survives_a_restart(mixed, settings, log_text):
     from stope.serve import create_app
-    from stope.serve.logs import Log
+    from stope.serve.frame.logs import Log
 
     from .in_process import InProcess
 

@@ -14,10 +14,10 @@ pytest.importorskip("pyarrow", reason="SKIP: pyarrow is not installed")
 
 from stope import Table, _core  # noqa: E402
 from stope.serve import Limits, Settings  # noqa: E402
-from stope.serve.conditions import Condition  # noqa: E402
-from stope.serve.names import anonymous_name, check_name, check_new_name  # noqa: E402
+from stope.serve.state.conditions import Condition  # noqa: E402
+from stope.serve.state.names import anonymous_name, check_name, check_new_name  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
-from stope.serve.store import Store  # noqa: E402
+from stope.serve.state import Store  # noqa: E402
 
 
 def store_at(folder, **limits):
@@ -230,7 +230,7 @@ import resource, signal, numpy, pathlib
 from stope import Table
 from stope.serve import Limits, Settings
 from stope.serve.problems import Problem
-from stope.serve.store import Store
+from stope.serve.state import Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(Settings(state=pathlib.Path({str(tmp_path)!r})))
 small = Table({{"x": numpy.ones(1000)}})._core_table

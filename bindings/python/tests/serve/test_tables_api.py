@@ -99,7 +99,7 @@ def test_an_anonymous_table_has_a_location_and_is_in_no_list(client):
 
 def test_a_full_state_folder_is_a_507(tmp_path, log_text):
     from stope.serve import Limits, Settings, create_app
-    from stope.serve.logs import Log
+    from stope.serve.frame.logs import Log
 
     from .in_process import InProcess
 

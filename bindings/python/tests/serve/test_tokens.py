@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="SKIP: fastapi is not installed")
 from fastapi import Depends  # noqa: E402
 from stope.serve import create_app  # noqa: E402
 from stope.serve import tokens as tokens_module  # noqa: E402
-from stope.serve.logs import Log  # noqa: E402
+from stope.serve.frame.logs import Log  # noqa: E402
 from stope.serve.tokens import RIGHTS, Caller, TokenFileError, Tokens, require  # noqa: E402
 
 from .in_process import InProcess  # noqa: E402

@@ -1,0 +1,305 @@
+"""Arrow bodies: IPC streams and files, read batch by batch. Every batch is checked to the last code before its use."""
+
+import struct
+
+from ... import _core
+from ..._columns import sorted_codes
+from ..problems import Problem
+from .arrow_messages import BATCH, END, SCHEMA, Message, malformed, messages, said_by
+from .byte_stream import Kept, in_thread, temporary_file
+from .columns import check_columns, check_names, check_rows, index_named, missing_column, with_option_roles
+
+__all__ = ["AS_CODED", "Choice", "arrow_blocks", "arrow_table", "table_of_batches"]
+
+# Metadata of a schema that stope has written: dictionaries have the order of the engine's codes, and keep it.
+AS_CODED = {b"stope.values": b"as-coded"}
+_MAPPED_BYTES = 64 << 20  # batches that are decoded and have more bytes go through a file
+
+
+def _arrow():
+    try:
+        import pyarrow
+        import pyarrow.ipc
+    except ImportError:
+        raise Problem(
+            415, "media-type", "Arrow and Parquet need the package pyarrow on the server; send CSV or JSON."
+        ) from None
+    return pyarrow
+
+
+class Choice:
+    """The columns of a schema that a model and ``keep`` want, and how the engine is to read them."""
+
+    def __init__(self, names, features, keep, limits, code):
+        check_columns(len(names), limits)
+        check_names(names, code)
+        known = {feature.name for feature in features}
+        self.names = [feature.name for feature in features] + [
+            name for name in dict.fromkeys(keep) if name not in known
+        ]
+        present = set(names)
+        for name in self.names:
+            if name not in present:
+                raise missing_column(name)
+        self._nominal = {feature.name for feature in features if feature.is_nominal}
+        self._numeric = known - self._nominal
+        self._roles = [(place, "ignore" if name not in known else "regular") for place, name in enumerate(self.names)]
+
+    def tables(self, batch, max_rows, new_run, code):
+        """Yield ``_core.Table`` blocks of a checked batch."""
+        pyarrow = _arrow()
+        batch = batch.select(self.names).replace_schema_metadata(None)
+        kinds = {
+            name: pyarrow.types.is_dictionary(kind)
+            or pyarrow.types.is_string(kind)
+            or pyarrow.types.is_large_string(kind)
+            or pyarrow.types.is_boolean(kind)
+            for name, kind in zip(self.names, batch.schema.types)
+        }
+        nominal = [name for name in self.names if name in self._nominal and not kinds[name]]
+        numeric = [name for name in self.names if name in self._numeric and kinds[name]]
+        for first in range(0, max(batch.num_rows, 1), max_rows):
+            rows = pyarrow.Table.from_batches([batch.slice(first, max_rows)])
+            try:
+                table = _core.Table.of_arrow(
+                    rows.__arrow_c_stream__(),
+                    nominal=nominal,
+                    numeric=numeric,
+                    source="the body",
+                    share=True,
+                    run=new_run(),
+                )
+            except OSError as error:
+                raise Problem(422, code, said_by(error)) from None
+            yield table.with_roles(self._roles)
+
+
+async def arrow_blocks(chunks, features, keep, max_rows, folder, limits, new_run):
+    """Yield ``_core.Table`` blocks with the features and the kept columns of a body, as its batches come."""
+    pyarrow = _arrow()
+    stream, n_rows, begun = _Stream(pyarrow), 0, False
+    choice = None
+    async for message, body in messages(chunks, folder, limits, stream.in_front):
+        if message.kind != BATCH:
+            stream.add(message, body)
+            if message.kind == SCHEMA:
+                schema, names = await in_thread(stream.schema)
+                choice = Choice(names, features, keep, limits, "malformed-arrow")
+            continue
+        if choice is None:
+            raise malformed("A batch comes before the schema.")
+        batch = await in_thread(stream.batch, message, body, choice.names)
+        n_rows += batch.num_rows
+        check_rows(n_rows, limits)
+        blocks = choice.tables(batch, max_rows, new_run, "malformed-arrow")
+        while True:
+            table = await in_thread(next, blocks, None)
+            if table is None:
+                break
+            begun = True
+            yield table
+    if choice is None:
+        raise malformed("The body has no schema.")
+    if not begun:
+        empty = pyarrow.RecordBatch.from_pylist([], schema=schema)
+        for table in choice.tables(empty, max_rows, new_run, "malformed-arrow"):
+            yield table
+
+
+class _Stream:
+    """What a reader must know of a stream before it can read a batch: the schema, and the dictionaries so far."""
+
+    def __init__(self, pyarrow):
+        self._pyarrow, self._schema, self._dictionaries, self._place = pyarrow, None, {}, {}
+
+    def in_front(self):
+        return [self._schema or b"", *(part for parts in self._dictionaries.values() for part in parts)]
+
+    def add(self, message, body):
+        if message.kind == SCHEMA:
+            if self._schema is not None:
+                raise malformed("The body has two schemas.")
+            self._schema = message.head + body
+        elif self._schema is None:
+            raise malformed("A dictionary comes before the schema.")
+        elif message.is_delta:
+            self._dictionaries.setdefault(message.dictionary, []).append(message.head + body)
+        else:
+            self._dictionaries[message.dictionary] = [message.head + body]
+
+    def schema(self):
+        """The schema and the names of its columns. Reading a name fails where it is no UTF-8."""
+        schema = _guarded(self._pyarrow, lambda: self._pyarrow.ipc.open_stream(self._schema + END).schema)
+        names = _guarded(self._pyarrow, lambda: schema.names)
+        self._place = {name: index for index, name in enumerate(names)}
+        return schema, names
+
+    def batch(self, message, body, names):
+        """The batch of a message, with the columns of those names alone, checked."""
+        if hasattr(body, "stream"):
+            message.check_expansion(memoryview(body.stream)[body.begin :])
+            data = self._pyarrow.py_buffer(body.stream)
+        else:
+            data = b"".join([*self.in_front(), message.head, body, END])
+
+        def read():
+            wanted = [self._place[name] for name in names]
+            how = self._pyarrow.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
+            batch = self._pyarrow.ipc.open_stream(data, options=how).read_next_batch()
+            batch.validate(full=True)
+            return batch
+
+        return _guarded(self._pyarrow, read)
+
+
+def _guarded(pyarrow, work):
+    """What the work returns; a Problem for whatever pyarrow finds wrong with the bytes."""
+    try:
+        return work()
+    except pyarrow.ArrowMemoryError:
+        raise malformed("A batch says that it is larger than the server's memory.") from None
+    except (pyarrow.ArrowException, OSError, ValueError, KeyError, IndexError, StopIteration, OverflowError) as error:
+        raise malformed(said_by(error)) from None
+
+
+# Whole bodies.
+
+
+async def arrow_table(chunks, options, folder, limits, run):
+    """Return the ``_core.Table`` of a whole body."""
+    options.refuse_csv_options("Arrow")
+    pyarrow = _arrow()
+    kept = await Kept.of(chunks, folder)
+    return await in_thread(_table_of_view, pyarrow, kept.view(), options, folder, limits, run, run=run)
+
+
+def _table_of_view(pyarrow, view, options, folder, limits, run):
+    if bytes(view[:6]) == b"ARROW1":
+        view = view[8:]
+    compressed = _check_messages(view)
+    reader = _guarded(pyarrow, lambda: pyarrow.ipc.open_stream(pyarrow.py_buffer(view)))
+
+    def batches():
+        while True:
+            batch = _guarded(pyarrow, lambda: _checked(reader))
+            if batch is None:
+                return
+            yield batch
+
+    return table_of_batches(
+        batches(), _guarded(pyarrow, lambda: reader.schema), options, folder, limits, run, decoded=compressed
+    )
+
+
+def _checked(reader):
+    try:
+        batch = reader.read_next_batch()
+    except StopIteration:
+        return None
+    batch.validate(full=True)
+    return batch
+
+
+def _check_messages(view):
+    """Walk over the messages before pyarrow does: lengths, and what compressed buffers become. Whether any are."""
+    at, compressed = 0, False
+    while at + 4 <= len(view):
+        frame = 8 if bytes(view[at : at + 4]) == END[:4] else 4
+        if at + frame > len(view):
+            raise malformed("The body ends in the middle of a message.")
+        size = struct.unpack_from("<i", view, at + frame - 4)[0]
+        if size == 0:
+            break
+        begin = at + frame + size
+        if size < 0 or begin > len(view):
+            raise malformed("The body is no Arrow stream, or it ends in the middle of a message.")
+        message = Message(bytes(view[at + frame : begin]), b"")
+        if begin + message.body_bytes > len(view):
+            raise malformed("The body ends in the middle of a message.")
+        message.check_expansion(view[begin : begin + message.body_bytes])
+        compressed |= message.is_compressed
+        at = begin + message.body_bytes
+    return compressed
+
+
+def table_of_batches(batches, schema, options, folder, limits, run, decoded):
+    """Return the ``_core.Table`` of checked batches. ``decoded``: they are in memory, where not all of them may fit."""
+    pyarrow = _arrow()
+    check_columns(len(schema), limits)
+    names = [name or str(number) for number, name in enumerate(_guarded(pyarrow, lambda: schema.names), 1)]
+    check_names(names, "malformed-arrow")
+    if options.date:
+        raise Problem(
+            400,
+            "invalid-argument",
+            "date: Arrow and Parquet have types for dates; give the column one of them.",
+            option="date",
+        )
+    held = _held(pyarrow, batches, schema, folder, limits, decoded)
+    reader = pyarrow.RecordBatchReader.from_batches(schema, held)
+    words = {
+        option: [names[index_named(names, word, option)] for word in getattr(options, option)]
+        for option in ("nominal", "numeric", "ignore")
+    }
+    target = "" if options.target is None else names[index_named(names, options.target, "target")]
+    table = _core.Table.of_arrow(
+        reader.__arrow_c_stream__(),
+        target=target,
+        target_is_nominal=options.target_is_nominal,
+        source="the body",
+        share=True,
+        run=run,
+        **words,
+    )
+    if options.nominal_order != "appearance":
+        table = _with_sorted_values(pyarrow, table, schema)
+    return with_option_roles(table, options, done=("target", "ignore"))
+
+
+def _held(pyarrow, batches, schema, folder, limits, decoded):
+    """The batches, all of them. Large ones that have been decoded lie in a file, and are mapped."""
+    held, n_rows, n_bytes, writer = [], 0, 0, None
+    for batch in batches:
+        n_rows += batch.num_rows
+        check_rows(n_rows, limits)
+        n_bytes += batch.nbytes
+        if n_bytes > limits.body_bytes:
+            raise Problem(
+                413,
+                "body-too-large",
+                f"The rows have more than {limits.body_bytes} bytes once they are decoded.",
+                bytes=limits.body_bytes,
+            )
+        held.append(batch)
+        if decoded and n_bytes > _MAPPED_BYTES:
+            if writer is None:
+                file = temporary_file(folder)
+                writer = pyarrow.ipc.new_stream(file, schema)
+            for batch in held:
+                writer.write_batch(batch)
+            held = []
+    if writer is None:
+        return held
+    writer.close()
+    file.flush()
+    mapped = pyarrow.memory_map(f"/proc/self/fd/{file.fileno()}", "r")
+    file.close()
+    return list(pyarrow.ipc.open_stream(mapped))
+
+
+def _with_sorted_values(pyarrow, table, schema):
+    """Dictionaries that have no order are sorted, as texts are: libraries number their values as they like."""
+    if (schema.metadata or {}).get(b"stope.values") == b"as-coded":
+        return table
+    columns, changed = [table.column(index) for index in range(table.n_columns)], False
+    for index, field in enumerate(schema):
+        column = columns[index]
+        if not (pyarrow.types.is_dictionary(field.type) and not field.type.ordered and column.is_nominal):
+            continue
+        names = column.values.names()
+        codes, ordered = sorted_codes(column.array(), names)
+        if ordered is not names:
+            made = _core.Column.nominal(column.name, codes, _core.Values(ordered), column.type, share=True)
+            made.role = column.role
+            columns[index], changed = made, True
+    return _core.Table.of_columns(columns, table.n_rows) if changed else table

@@ -1,0 +1,1 @@
+"""The API's routes, and what they share: parameters, descriptions, rows in."""
