@@ -167,7 +167,7 @@ stope_code stope_table_from_array(const stope_array* values, const char* const* 
     begin_out(out);
     auto view = view_of(values, "values");
     view.owner = owner;
-    std::vector<std::string> given;
+    stope::jobs::Names given;
     for (std::int64_t i = 0; names != nullptr && i < view.n_columns; ++i) {
       given.emplace_back(required(names[i], "names"));
     }
@@ -196,7 +196,7 @@ stope_code stope_table_with_role(const stope_table* table, const char* column, i
     const auto wanted = role_of(role);
     const std::int64_t found = changed.find(required(column, "column"));
     if (found < 0) {
-      std::vector<std::string> names;
+      stope::jobs::Names names;
       for (const stope::Column& one : changed.columns) names.push_back(one.name);
       throw Error(ErrorCode::invalid_argument,
                   "the table has no column '" + std::string(column) + "'" + stope::did_you_mean(column, names),

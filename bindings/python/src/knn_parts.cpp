@@ -23,6 +23,7 @@ namespace stope::python {
 
 FeatureRanges ranges_of(const std::vector<NamedRange>& ranges) {
   FeatureRanges result;
+  result.features.reserve(ranges.size());
   for (const auto& [name, low, high] : ranges) result.features.push_back({name, low, high});
   return result;
 }
@@ -31,6 +32,7 @@ namespace {
 
 std::vector<NamedRange> tuples_of(const FeatureRanges& ranges) {
   std::vector<NamedRange> result;
+  result.reserve(ranges.features.size());
   for (const FeatureRange& range : ranges.features) result.emplace_back(range.name, range.low, range.high);
   return result;
 }

@@ -11,7 +11,7 @@ from page_server import running_server
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]
-LONGEST = 30_000  # milliseconds: how long a step may take where seven suites share two CPUs
+LONGEST = 30_000  # milliseconds: how long a step may take on a busy machine
 
 for _module in ("fastapi", "uvicorn", "pyarrow", "prometheus_client", "playwright"):
     if importlib.util.find_spec(_module) is None:
