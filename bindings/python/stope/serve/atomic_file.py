@@ -8,7 +8,7 @@ __all__ = ["locked", "sync_folder", "write_atomically"]
 
 
 def write_atomically(path, content: bytes, mode: int = 0o600) -> None:
-    """Write ``content`` beside ``path``, bring it to the disk, and give it the name."""
+    """Write ``content`` into a file in the same folder, bring it to the disk, and rename it to ``path``."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:

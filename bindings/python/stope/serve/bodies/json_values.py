@@ -43,7 +43,7 @@ def numbers_of(values, name, first_row=0):
         numbers = np.array(values, dtype=np.float64)
     except OverflowError:  # a whole number beyond the range of float64
         _refuse_large(values, name, first_row)
-    except (TypeError, ValueError):  # lists beside text
+    except (TypeError, ValueError):  # lists among texts
         row = next(row for row, value in enumerate(values) if type(value) not in _NUMBERS)
         refuse("a list or an object is no value of a table.", name, first_row + row)
     if str not in kinds and np.isinf(numbers).any():

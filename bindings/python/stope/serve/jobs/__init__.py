@@ -264,7 +264,7 @@ class Jobs:
     # Results for later.
 
     def in_background(self, job: Job, work) -> None:
-        """Await ``work(job)`` beside the request. It returns the result: a _core.Table, or (status, dict)."""
+        """Await ``work(job)`` in a task. ``work`` returns the result: a _core.Table, or (status, dict)."""
         task = asyncio.get_running_loop().create_task(self._finish(job, work))
         self._in_background.add(task)
         task.add_done_callback(self._in_background.discard)

@@ -23,7 +23,7 @@ export function scoreChart(points, { title, write, best, share, wide }) {
   const known = points.filter(({ score }) => typeof score === "number");
   const words = known.length === 0 ? `${title}: there are no scores` :
     `${title} over k: from ${write(known[0].score)} with k = ${known[0].k} to ${write(known.at(-1).score)} with k = ${known.at(-1).k}; ` +
-    `the best is k = ${best}. The table beside has all numbers.`;
+    `the best is k = ${best}. The table next to it has all numbers.`;
   const svg = drawing("svg", { class: "line-chart", viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": words });
   if (known.length === 0) return svg;
   const marks = ticks(...range(known.map(({ score }) => score), share), 4).filter((mark) => !share || mark <= 1 + 1e-12);

@@ -23,7 +23,7 @@ def wants_async(prefer: Optional[str]) -> bool:
 
 
 def accepted(job) -> Response:
-    """The answer of a job that goes on beside it."""
+    """The answer to a request whose job runs in the background."""
     return JSONResponse({"job": job.id}, 202, {"Location": f"/v1/jobs/{job.id}", "Stope-Job": job.id})
 
 

@@ -66,7 +66,7 @@ def write_table(table: "_core.Table", path: Path) -> None:
 def map_table(handle: int) -> tuple:
     """Map the file of a descriptor, which is closed, and return (_core.Table, missing values of each column, bytes).
 
-    The bytes are those that the table holds beside the map. An ArrowInvalid, ValueError or KeyError means that the file
+    The bytes are those that the table holds in memory of its own, not in the map. An ArrowInvalid, ValueError or KeyError means that the file
     is none that :func:`write_table` has written.
     """
     try:
