@@ -1,6 +1,7 @@
 """Bodies of application/vnd.stope.rows against a reader and a writer that were made from its page alone."""
 
 import json
+import os
 import struct
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 pytest.importorskip("starlette", reason="SKIP: the package starlette is missing")
 
-from stope.serve import body_rows  # noqa: E402
+from stope.serve import body_columns, body_rows  # noqa: E402
 from stope.serve.bodies import Feature, ReadingOptions  # noqa: E402
+from stope.serve.body_bytes import temporary_file  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 
 from . import rows_format  # noqa: E402
@@ -155,3 +157,19 @@ def test_types_cannot_be_overruled():
         "c": "regular",
         "d": "regular",
     }
+
+
+def test_the_disk_has_all_of_a_file_before_it_is_written_through_a_map(tmp_path, monkeypatch):
+    """A hole in it would end the process by SIGBUS where the disk is full."""
+    numbers = []
+
+    def kept(folder):
+        file = temporary_file(folder)
+        numbers.append(os.dup(file.fileno()))
+        return file
+
+    monkeypatch.setattr(body_columns, "temporary_file", kept)
+    body = b'{"columns":[{"name":"a"}]}\n' + np.arange(3_000_000.0).tobytes()
+    assert column(whole(body, ROWS, spool=tmp_path), "a")[-1] == 2_999_999
+    facts = [os.fstat(number) for number in numbers]
+    assert len(facts) == 2 and all(512 * fact.st_blocks >= fact.st_size == 24_000_000 for fact in facts)
