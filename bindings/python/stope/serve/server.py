@@ -23,6 +23,7 @@ __all__ = ["NO_TOKENS", "CannotStart", "context_of", "lock_state", "require_devi
 NO_TOKENS = "There are no tokens yet: `stope-serve token add NAME --right compute` makes one."
 _CANCEL_SECONDS = 5  # cancelled jobs end within half a second; uploads of silent clients do not
 _ANSWER_SECONDS = 1  # then their clients are told
+_ACCEPTED_AT_ONCE = 16
 
 
 class CannotStart(Exception):
@@ -96,8 +97,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets=None):
         await super().startup(sockets)
-        for listener in sockets:
-            self._state.log.write("listening", address=_address_of(listener, self.config.ssl is not None))
+        self._state.log.write("listening", address=_address_of(sockets[0], self.config.ssl is not None))
 
     def read_certificate_again(self, *_):
         """New connections have the certificate that is in the files now; a broken one leaves the old one in use."""
@@ -138,9 +138,15 @@ def require_device(settings) -> None:
 
 
 def _listen(settings):
+    """Return one listening socket many times.
+
+    uvloop accepts one connection of a socket in each turn of the loop. Among 64 busy clients a turn takes up to 45 ms, so
+    that the last of 64 new ones would wait for seconds.
+    """
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+        listener = socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+        return [listener, *(listener.dup() for _ in range(_ACCEPTED_AT_ONCE - 1))]
     except OSError as error:
         text = os.strerror(error.errno) if error.errno and error.errno > 0 else "there is no such address"
         raise CannotStart(f"Nothing can listen at {settings.host}, port {settings.port}: {text}.") from None
@@ -176,7 +182,7 @@ def run(settings: Settings, log: Log = None) -> int:
     lock_state(settings.state)  # it stays open until the process ends
     require_device(settings)
     context = context_of(settings)
-    listener = _listen(settings)
+    listeners = _listen(settings)
     _allow_connections(settings.limits.connections)
     os.environ.setdefault("TMPDIR", str(settings.state / "spool"))  # tables beyond a job's memory: not into a tmpfs
     app = create_app(settings, log)
@@ -193,6 +199,6 @@ def run(settings: Settings, log: Log = None) -> int:
     n_tokens = len(app.state.tokens.entries())
     hint = NO_TOKENS if settings.tokens and not n_tokens else None
     log.write("start", version=app.version, state=str(settings.state), tokens=n_tokens, hint=hint)
-    server.run(sockets=[listener])
+    server.run(sockets=listeners)
     log.write("end")
     return 0

@@ -11,7 +11,9 @@ for needed in ("starlette", "pyarrow"):
 
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
+from stope.errors import UnsupportedError  # noqa: E402
 from stope.serve.bodies import arrow as body_arrow, arrow_messages as body_arrow_messages  # noqa: E402
+from stope.serve.bodies import parquet_pages as body_parquet_pages  # noqa: E402
 from stope.serve.bodies import Feature, ReadingOptions  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 from stope.serve.settings import Limits  # noqa: E402
@@ -222,3 +224,55 @@ def test_a_column_of_parquet_may_have_a_dot_in_its_name():
     pq.write_table(pa.table({"a.b": [1.0, 2.0], "a": [{"b": 1.0}] * 2}), sink := io.BytesIO())
     (block,) = blocks(sink.getvalue(), PARQUET, [Feature("a.b")])
     assert column(block, "a.b").tolist() == [1.0, 2.0]
+
+
+def parquet(table, **how):
+    with pq.ParquetWriter(sink := io.BytesIO(), table.schema, store_schema=False, **how) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def test_a_text_that_parquet_repeats_is_not_written_out_for_each_row():
+    body = parquet(coded(np.zeros(400), ["x" * 1_000_000]), compression="zstd")
+    assert len(body) < 10_000
+    pool = pa.default_memory_pool()
+    most = max(pool.max_memory(), 100_000_000)
+    assert whole(body, PARQUET).shape == (400, 2)
+    assert sum(block.n_rows for block in blocks(body, PARQUET, [X, NAME])) == 400
+    assert pool.max_memory() <= most
+
+
+@pytest.mark.parametrize("order", ["sorted", "appearance"])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_texts_of_parquet_are_numbered_alike_with_and_without_a_dictionary(order, kind):
+    texts = pa.array(["d", None, "b", "c", "b", "a", None, "d"] * 20_000, kind)
+    for how in ({"use_dictionary": False}, {"row_group_size": 3}, {}):
+        pq.write_table(pa.table({"name": texts}), sink := io.BytesIO(), **how)
+        table = whole(sink.getvalue(), PARQUET, ReadingOptions(nominal_order=order))
+        assert table._core_table.column(0).values.names() == sorted("abcd", key="abcd".index if order == "sorted" else "dbca".index)
+        assert column(table, "name") == texts.to_pylist()
+        texts = texts[:160]
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["zstd", "gzip", "snappy"])
+def test_pages_of_parquet_that_become_too_large_at_once_are_refused(version, compression, monkeypatch):
+    table = pa.table({f"x{i}": np.zeros(10_000) for i in range(10)})
+    body = parquet(table, compression=compression, use_dictionary=False, data_page_version=version)
+    monkeypatch.setattr(body_parquet_pages, "_AT_ONCE", 801_000)
+    assert whole(body, PARQUET).shape == (10_000, 10)
+    monkeypatch.setattr(body_parquet_pages, "_AT_ONCE", 799_000)
+    for read in (lambda: whole(body, PARQUET), lambda: blocks(body, PARQUET, [Feature("x1")])):
+        with pytest.raises(Problem) as refusal:
+            read()
+        assert (refusal.value.status, refusal.value.code) == (413, "body-too-large")
+    monkeypatch.setattr(body_parquet_pages, "_MOST_PAGES", 9)
+    with pytest.raises(Problem, match="more than 9 pages"):
+        whole(body, PARQUET)
+
+
+def test_types_that_no_table_holds_are_refused_before_rows_are_read(monkeypatch):
+    table = pa.table({"x": [1.0], "list": [["a"]]})
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", None)
+    with pytest.raises(UnsupportedError, match="list"):
+        whole(parquet(table), PARQUET)

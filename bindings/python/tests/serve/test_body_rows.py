@@ -1,6 +1,7 @@
 """Bodies of application/vnd.stope.rows against a reader and a writer that were made from its page alone."""
 
 import json
+import os
 import struct
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="SKIP: the package starlette is missing")
 
-from stope.serve.bodies import rows as body_rows  # noqa: E402
+from stope.serve.bodies import columns as body_columns, rows as body_rows  # noqa: E402
 from stope.serve.bodies import Feature, ReadingOptions  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 
@@ -155,3 +156,18 @@ def test_types_cannot_be_overruled():
         "c": "regular",
         "d": "regular",
     }
+
+
+def test_the_disk_has_all_of_a_file_before_it_is_written_through_a_map(tmp_path, monkeypatch):
+    """A hole in it would end the process by SIGBUS where the disk is full."""
+    made = []
+
+    def noted(file, *how):
+        made.append(os.fstat(file.fileno()))
+        return memmap(file, *how)
+
+    memmap = np.memmap
+    monkeypatch.setattr(body_columns.np, "memmap", noted)
+    body = b'{"columns":[{"name":"a"}]}\n' + np.arange(3_000_000.0).tobytes()
+    assert column(whole(body, ROWS, spool=tmp_path), "a")[-1] == 2_999_999
+    assert len(made) == 1 and 512 * made[0].st_blocks >= made[0].st_size == 24_000_000

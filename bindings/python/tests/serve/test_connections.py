@@ -1,5 +1,6 @@
 """Connections of clients that are slow, endless, malformed or too many: a real server over sockets."""
 
+import asyncio
 import json
 import os
 import socket
@@ -235,3 +236,29 @@ def test_a_client_that_does_not_read_is_cut(server):
             raise AssertionError("the connection is still there")
         except (BrokenPipeError, ConnectionResetError):
             pass
+
+
+def test_many_new_connections_are_accepted_in_one_turn_of_the_loop(tmp_path):
+    uvloop = pytest.importorskip("uvloop", reason="SKIP: uvloop is not installed")
+    from stope.serve import Settings, server
+
+    accepted = []
+
+    class Noted(asyncio.Protocol):
+        def connection_made(self, transport):
+            accepted.append(transport)
+
+    async def connect_16():
+        listeners = server._listen(Settings(state=tmp_path, port=0))
+        servers = [await asyncio.get_running_loop().create_server(Noted, sock=listener) for listener in listeners]
+        clients = [socket.create_connection(listeners[0].getsockname()) for _ in range(16)]
+        for _ in range(4):
+            await asyncio.sleep(0)
+        found = len(accepted)
+        for one in (*clients, *accepted, *servers):
+            one.close()
+        return found
+
+    loop = uvloop.new_event_loop()
+    assert loop.run_until_complete(connect_16()) == 16
+    loop.close()

@@ -290,3 +290,11 @@ def test_an_old_version_is_not_opened_for_a_new_name(tmp_path):
     store.tables.delete("x")
     store.tables.put("x", numbers_table(2))
     assert set(store.tables.get("x").table.column(0).array()) == {2.0}
+
+
+def test_open_tables_hold_no_descriptors(tmp_path):
+    store = store_at(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))
+    held = [store.tables.put(f"t{number}", numbers_table(number))[0] for number in range(20)]
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert [stored.table.column(0).array()[-1] for stored in held] == list(range(20))

@@ -235,6 +235,8 @@ def table_of_batches(batches, schema, options, folder, limits, run, decoded):
             "date: Arrow and Parquet have types for dates; give the column one of them.",
             option="date",
         )
+    if decoded:  # a type that no table holds is refused before its values are in memory
+        _core.Table.of_arrow(schema.empty_table().__arrow_c_stream__(), source="the body", share=True, run=run)
     held = _held(pyarrow, batches, schema, folder, limits, decoded)
     reader = pyarrow.RecordBatchReader.from_batches(schema, held)
     words = {

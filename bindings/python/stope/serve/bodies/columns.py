@@ -1,5 +1,7 @@
 """Columns of bodies: limits, choice by name, roles, and columns that come in pieces."""
 
+import os
+
 import numpy as np
 
 from ... import _core
@@ -203,7 +205,8 @@ class Pieces:
         n_columns = len(self._pieces[0])
         if self._mapped is None:
             with temporary_file(self._folder) as file:
-                file.truncate(8 * n_columns * self.n_rows)
+                # A file with holes would end the process by SIGBUS where the disk is full.
+                os.posix_fallocate(file.fileno(), 0, max(8 * n_columns * self.n_rows, 1))
                 self._mapped = np.memmap(file, np.uint8, "r+").view(np.ndarray)
         first = 8 * number * self.n_rows
         return self._mapped[first : first + 8 * self.n_rows].view(dtype)[: self.n_rows]

@@ -5,6 +5,7 @@ from .arrow import Choice, table_of_batches
 from .arrow_messages import said_by
 from .byte_stream import Kept, in_thread
 from .columns import check_columns, check_rows
+from .parquet_pages import check_pages, malformed
 
 __all__ = ["parquet_blocks", "parquet_table"]
 
@@ -26,17 +27,20 @@ def _guarded(work):
     try:
         return work()
     except pyarrow.ArrowMemoryError:
-        raise Problem(422, "malformed-parquet", "A page says that it is larger than the server's memory.") from None
+        raise malformed("A page says that it is larger than the server's memory.") from None
     except (pyarrow.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError) as error:
-        raise Problem(422, "malformed-parquet", said_by(error)) from None
+        raise malformed(said_by(error)) from None
 
 
 def _opened(view, limits):
-    """The file, after what it says of its size has been compared with the limits."""
+    """The file, after what it says of its size has been compared with the limits, and the names of columns of texts."""
     pyarrow = _parquet()
-    file = _guarded(
-        lambda: pyarrow.parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(view)), pre_buffer=False)
-    )
+
+    def opened(**how):
+        source = pyarrow.BufferReader(pyarrow.py_buffer(view))
+        return _guarded(lambda: pyarrow.parquet.ParquetFile(source, pre_buffer=False, **how))
+
+    file = opened()
     facts = file.metadata
     check_columns(facts.num_columns, limits)
     check_rows(facts.num_rows, limits)
@@ -48,10 +52,28 @@ def _opened(view, limits):
             f"The row groups have {n_bytes} bytes once they are decompressed; {limits.body_bytes} is the limit.",
             bytes=limits.body_bytes,
         )
-    return file
+    _guarded(lambda: check_pages(view, facts))
+    texts = frozenset(_guarded(lambda: [field.name for field in file.schema_arrow if _is_text(field.type)]))
+    # A file of 1 MB may say 65,536 times that a row has the same text of 1 MB, so no text is written out for each row.
+    return opened(metadata=facts, read_dictionary=list(texts)), texts
 
 
-def _batches(file, names, max_rows):
+def _is_text(kind):
+    pyarrow = _parquet()
+    kind = getattr(kind, "storage_type", kind)
+    return kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.binary(), pyarrow.large_binary())
+
+
+def _as_met(column):
+    """A column of texts with those that it has alone, in the order in which they come, as if they were written out."""
+    from pyarrow import DictionaryArray, compute
+
+    used = column.indices.unique().drop_null()
+    values = column.dictionary.take(used).dictionary_encode()
+    return DictionaryArray.from_arrays(values.indices.take(compute.index_in(column.indices, used)), values.dictionary)
+
+
+def _batches(file, texts, names, max_rows):
     """Batches one after the other, checked; all columns where ``names`` is None."""
     dotted = names is not None and any("." in name for name in names)  # a dot would name a part of a column
     batches = file.iter_batches(batch_size=max_rows, columns=None if dotted else names, use_threads=False)
@@ -60,6 +82,9 @@ def _batches(file, names, max_rows):
         if batch is None:
             return
         _guarded(lambda: batch.validate(full=True))
+        for place, field in enumerate(batch.schema):
+            if field.name in texts:
+                batch = batch.set_column(place, field, _as_met(batch.column(place)))
         yield batch
 
 
@@ -69,9 +94,9 @@ async def parquet_table(chunks, options, folder, limits, run):
     kept = await Kept.of(chunks, folder)
 
     def read():
-        file = _opened(kept.view(), limits)
+        file, texts = _opened(kept.view(), limits)
         return table_of_batches(
-            _batches(file, None, _BATCH_ROWS),
+            _batches(file, texts, None, _BATCH_ROWS),
             _guarded(lambda: file.schema_arrow),
             options,
             folder,
@@ -86,10 +111,10 @@ async def parquet_table(chunks, options, folder, limits, run):
 async def parquet_blocks(chunks, features, keep, max_rows, folder, limits, new_run):
     """Yield ``_core.Table`` blocks with the features and the kept columns of a body."""
     kept = await Kept.of(chunks, folder)
-    file = await in_thread(_opened, kept.view(), limits)
+    file, texts = await in_thread(_opened, kept.view(), limits)
     schema = _guarded(lambda: file.schema_arrow)
     choice = Choice(_guarded(lambda: schema.names), features, keep, limits, "malformed-parquet")
-    batches, begun = _batches(file, choice.names, max_rows), False
+    batches, begun = _batches(file, texts, choice.names, max_rows), False
     while True:
         batch = await in_thread(next, batches, None)
         if batch is None:

@@ -5,7 +5,6 @@ a bitmap, so that a column is the engine's layout. Dates are float64 with their 
 back as the same doubles.
 """
 
-import mmap
 import os
 from pathlib import Path
 
@@ -66,18 +65,19 @@ def write_table(table: "_core.Table", path: Path) -> None:
 def map_table(handle: int) -> tuple:
     """Map the file of a descriptor, which is closed, and return (_core.Table, missing values of each column, bytes).
 
-    The bytes are those that the table holds in memory of its own, not in the map. An ArrowInvalid, ValueError or KeyError means that the file
-    is none that :func:`write_table` has written.
+    The bytes are those that the table holds in memory of its own, not in the map. An ArrowInvalid, ValueError or
+    KeyError means that the file is none that :func:`write_table` has written.
     """
     try:
-        mapped = mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
+        # Closed below, it gives up its descriptor and keeps the map: Python's mmap would hold one for each open table.
+        with pa.memory_map(f"/proc/self/fd/{handle}") as file:
+            reader = pa.ipc.open_file(file)
+            facts = reader.schema.metadata or {}
+            if facts.get(b"stope.format") != _FORMAT or reader.num_record_batches != 1:
+                raise ValueError("it is no table of this server")
+            n_rows, batch = int(facts[b"stope.rows"]), reader.get_batch(0)
     finally:
         os.close(handle)
-    reader = pa.ipc.open_file(pa.BufferReader(pa.py_buffer(mapped)))
-    facts = reader.schema.metadata or {}
-    if facts.get(b"stope.format") != _FORMAT or reader.num_record_batches != 1:
-        raise ValueError("it is no table of this server")
-    n_rows, batch = int(facts[b"stope.rows"]), reader.get_batch(0)
     columns, missing, n_bytes = [], [], 4096
     run = _core.Run(1)
     for field, array in zip(batch.schema, batch.columns):
