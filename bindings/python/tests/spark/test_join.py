@@ -85,6 +85,16 @@ def test_ties_go_to_the_smallest_id_wherever_it_stands(spark):
     assert found[2].tolist() == [-(2**62), -7, 0, 7, 2**62, 2**53 + 1] and found[0].tolist() == [3] * 6
 
 
+def test_queries_of_long_text_do_not_travel_with_every_task(spark, monkeypatch):
+    from stope.spark import _join_plan
+
+    monkeypatch.setattr(_join_plan, "_BLOCK_BYTES", 1000)
+    monkeypatch.setattr(_join_plan.Plan, "_shipped", None)
+    items, queries = spark.sql("select 1L as id, 'a' as x"), spark.sql("select 7L as id, repeat('x', 1000) as x")
+    found = knn_join(items, queries, 1, id="id", metric="hamming")
+    assert joined_rows(found)[0].tolist() == [7]
+
+
 def test_rows_without_any_value_come_last_by_id(spark):
     items = pa.table({"id": [3, 1, 2, 4], "x": [None, None, 5.0, float("nan")]})
     queries = pa.table({"id": [1, 2], "x": [4.0, None]})
