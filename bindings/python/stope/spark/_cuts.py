@@ -5,6 +5,7 @@ from numbers import Integral
 from ..errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from ._frame_columns import check_id, columns_of, expression, quoted, require_pyspark
 from ._frame_ids import refuse_ids_given_twice, refuse_missing_ids
+from ._resources import check_device
 
 __all__ = ["best_cuts"]
 
@@ -46,6 +47,7 @@ def best_cuts(
         As ``CutRanker.ranking_``: a dict for each column, the best first.
     """
     functions = require_pyspark()
+    check_device(device)
     _check_options(criterion, missing, n_permutations, columns_per_task)
     from .._classes import seed_of
     from ._column_groups import CutTask, ranking

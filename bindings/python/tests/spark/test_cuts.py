@@ -63,6 +63,7 @@ def test_what_is_not_exact_or_not_meant_is_refused_in_words(spark):
     for arguments, error, words in (
         ({"missing": "fill"}, UnsupportedError, "a DataFrame has none; name a column `id`"),
         ({"n_permutations": 5, "missing": "value"}, UnsupportedError, "n_permutations: the order of the rows"),
+        ({"device": "gpu"}, InvalidArgumentError, "unknown device 'gpu'"),
         ({}, InvalidDataError, "rows have no value in the column 'with.dots'"),
         ({"criterion": "ginni"}, InvalidArgumentError, "none of discernibility"),
         ({"columns_per_task": 0}, InvalidArgumentError, "no whole number from 1 on"),

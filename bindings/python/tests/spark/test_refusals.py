@@ -78,6 +78,7 @@ def test_arguments_that_mean_nothing_are_refused(frame, models):
         ({"keep": "id"}, "keep is a list"), ({"keep": ["no"]}, "no column 'no'"), ({"n_neighbors": 0}, "at least 1"),
         ({"n_neighbors": 1.5}, "whole number"), ({"weights": "none such"}, "none such"), ({"weights": 3}, "is a str"),
         ({"threads": 0}, "at least 1"), ({"memory_limit": -1}, "at least 1"), ({"shared_path": True}, "path of a model"),
+        ({"device": "gpu"}, "unknown device 'gpu'"),
     ]
     for arguments, words in wrong:
         with pytest.raises(ValueError, match=words):
