@@ -17,6 +17,7 @@ from ._worker import Work, apply_batches
 
 __all__ = ["kneighbors", "transform"]
 
+_NEVER_KEPT = ("YearMonthIntervalType", "CalendarIntervalType")  # Arrow has them, and PySpark refuses them
 _TYPES = {
     "string": StringType(),
     "double": DoubleType(),
@@ -206,10 +207,13 @@ def _kept(df, keep, added, replaces):
     elif isinstance(keep, str):
         raise InvalidArgumentError("keep is a list of names; got a str")
     keep = list(dict.fromkeys(keep))
-    there = set(df.columns)
+    types = {field.name: field.dataType for field in df.schema.fields}
     for name in keep:
-        if name not in there:
+        if name not in types:
             raise InvalidDataError(f"keep: the DataFrame has no column {name!r}")
+        if type(types[name]).__name__ in _NEVER_KEPT:
+            raise UnsupportedError(f"keep: Spark hands no {types[name].simpleString()} to Python; leave the column "
+                                   f"{name!r} out of keep")
     # Spark resolves names without regard to case, so that names that differ in case alone cannot be told apart.
     lower = {name.lower(): name for name in keep}
     for name in added:
