@@ -73,6 +73,8 @@ def test_what_is_not_exact_or_not_meant_is_refused_in_words(spark):
         with pytest.raises(error, match=words):
             best_cuts(frame, "class", **arguments)
     twice = frame_of(spark, pa.table({"id": [1, 2, 1], "x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}))
+    with pytest.raises(InvalidDataError, match="no row remains"):
+        best_cuts(spark.sql("select 1.0d as x, cast(null as double) as z, 'a' as y"), "y", missing="drop")
     with pytest.raises(InvalidDataError, match="2 rows have the id 1"):
         best_cuts(twice, "y", id="id")
     with pytest.raises(InvalidDataError, match="1 rows have no value in the column 'y'"):
