@@ -114,6 +114,11 @@ def _problem_of_validation(error):
     place = [str(part) for part in found.get("loc", ())]
     name = ".".join(place[1:]) or "the request"
     where = f"{place[0]} parameter {name}" if len(place) > 1 else name
+    if found.get("type") == "missing":
+        return Problem(400, "invalid-parameter", f"the {where} has to be given", option=name)
+    if found.get("type") == "string_pattern_mismatch":  # only names have a pattern
+        rule = "22 to 64 of A-Z a-z 0-9 _ -" if name == "id" else "1 to 100 of A-Z a-z 0-9 . _ - and begins with a letter or a digit"
+        return Problem(400, "invalid-parameter", f"the {where} is a name: it has {rule}", option=name)
     return Problem(400, "invalid-parameter", f"{where}: {found['msg']}", option=name)
 
 

@@ -94,7 +94,7 @@ def test_an_error_of_the_engine_keeps_its_sentence_and_option(failing, client):
     assert (answer["detail"], answer["option"]) == ("n_neighbors: 0 is less than 1", "n_neighbors")
 
 
-@pytest.mark.parametrize("query, says", [("", "required"), ("?n=0", "greater than or equal to 1"), ("?n=geheim", "integer")])
+@pytest.mark.parametrize("query, says", [("", "has to be given"), ("?n=0", "greater than or equal to 1"), ("?n=geheim", "integer")])
 def test_a_parameter_that_is_not_valid_is_named_and_its_value_is_not(failing, client, query, says):
     answer = client.get(f"/test/number{query}")
     assert (answer.status_code, answer.json()["code"], answer.json()["option"]) == (400, "invalid-parameter", "n")
@@ -151,3 +151,12 @@ def test_a_failure_within_an_answer_leaves_it_incomplete(app, log_text):
 def test_a_body_of_another_kind_is_refused_in_a_sentence(client, content, detail):
     answer = client.put("/v1/tables/t", content=content, headers={"Content-Type": "text/csv"})
     assert answer.json()["detail"].startswith(detail)
+
+
+@pytest.mark.parametrize("method, path, detail", [
+    ("PUT", "/v1/tables/la%20bor", "the path parameter name is a name: it has 1 to 100 of A-Z a-z 0-9 . _ - and begins with a letter or a digit"),
+    ("GET", "/v1/jobs/short", "the path parameter id is a name: it has 22 to 64 of A-Z a-z 0-9 _ -"),
+    ("POST", "/v1/models/a/fit", "the query parameter kind has to be given"),
+])
+def test_a_parameter_that_cannot_be_is_refused_in_a_sentence(client, method, path, detail):
+    assert client.request(method, path).json()["detail"] == detail

@@ -44,6 +44,7 @@ def test_the_commands_of_the_page_do_what_it_shows(start_server, tmp_path):
 
 
 def test_the_page_names_every_flag_and_address_and_no_other(app):
+    from stope import _core
     from stope.serve.command_line import _LIMITS, _SETTINGS
 
     text = PAGE.read_text(encoding="utf-8")
@@ -55,3 +56,5 @@ def test_the_page_names_every_flag_and_address_and_no_other(app):
     table = {re.sub("|".join(words), lambda found: words[found.group()], address)
              for address in re.findall(r"`((?:GET|PUT|POST|DELETE) /[^`]*)`", text.partition("### Formats")[0])}
     assert table == addresses
+    jobs = re.search(r"`POST /v1/compute/JOB` \| compute \| (.*) \|", text).group(1)
+    assert re.split(r", | or ", jobs) == _core.job_names()
