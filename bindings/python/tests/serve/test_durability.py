@@ -137,6 +137,8 @@ def test_a_server_killed_at_twenty_moments_has_all_that_it_has_acknowledged(tmp_
         clients = [_Client(server.url, first, write) for write, _, _ in kinds]
         for client in clients:
             client.start()
+        while not any(client.sure for client in clients) and all(client.is_alive() for client in clients):
+            time.sleep(0.001)  # however slow the machine is, something has been acknowledged
         time.sleep(random.uniform(0, 0.25))
         server.kill()
         for client in clients:
@@ -152,4 +154,4 @@ def test_a_server_killed_at_twenty_moments_has_all_that_it_has_acknowledged(tmp_
                     found = value_of(after, name)
                     assert found == known.get(name) or found == client.maybe.get(name, -1), name
                     known[name] = found
-    assert n_written > _N_KILLS
+    assert n_written >= _N_KILLS
