@@ -200,10 +200,13 @@ def send_and_vanish(server, path, headers, body=b""):
     return connection
 
 
-def test_a_job_whose_client_vanishes_is_cancelled(serve):
+@pytest.mark.parametrize("behind", [b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+def test_a_job_whose_client_vanishes_is_cancelled(serve, behind):
+    """Also where another request waits behind the job's."""
     server = serve("--jobs", "1")
     place = f"/v1/jobs/{named(7)}"
     connection = send_and_vanish(server, _LONG_JOB, [f"Stope-Job: {named(7)}"])
+    connection.sendall(behind)
     wait_for(lambda: server.client.get(place).status_code == 200 and state_of(server, place) == "running")
     connection.close()
     wait_for(lambda: state_of(server, place) == "cancelled")

@@ -133,6 +133,20 @@ def test_what_is_no_request_is_refused(server, text):
         assert problem_in(read_all(connection)) == (400, "malformed-request")
 
 
+def test_clients_that_vanish_behind_their_request_are_no_failures_of_the_server(server):
+    text = b"PUT /v1/tables/t HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\nx\n1\n\r\n0\r\n\r\n"
+    for _ in range(100):
+        for end in (b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+            with connect(server) as connection:
+                connection.sendall(text + end)
+                connection.shutdown(socket.SHUT_WR)
+                read_all(connection)
+    with connect(server) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"200 OK" in read_one(connection)
+    assert not [line for line in server.log() if line["event"] in ("failure", "no JSON")]
+
+
 _SEEDS = [
     b"GET /v1/tables/x/rows?limit=2&columns=a HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv\r\n\r\n",
     b"POST /v1/models/m/fit?kind=classify&n_neighbors=3 HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"

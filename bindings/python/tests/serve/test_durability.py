@@ -1,17 +1,24 @@
-"""kill -9 of a writer at twenty moments: nothing that was acknowledged is lost, and nothing is half-written."""
+"""kill -9 of a writer, and of a server, at twenty moments: nothing that was acknowledged is lost, and nothing is half-written."""
 
 import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from random import Random
 
 import pytest
 
 pytest.importorskip("fastapi", reason="SKIP: FastAPI is not installed")
 pytest.importorskip("pyarrow", reason="SKIP: pyarrow is not installed")
+httpx = pytest.importorskip("httpx", reason="SKIP: httpx is not installed")
 
-from stope.serve import Settings  # noqa: E402
+from stope.serve import Settings, create_app  # noqa: E402
 from stope.serve.state import Store  # noqa: E402
+
+from .in_process import InProcess  # noqa: E402
+from .server_process import ServerProcess  # noqa: E402
 
 _N_KILLS = 20
 _N_ROWS = 20_000
@@ -74,27 +81,77 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_written(tmp_path):
     assert found > _N_KILLS
 
 
-def test_a_killed_server_starts_again_with_all_that_it_has_acknowledged(tmp_path):
-    import httpx
+class _Client(threading.Thread):
+    """Writes one number after the other under three names, and notes what was acknowledged and what was on its way."""
 
-    from .server_process import ServerProcess
+    def __init__(self, url, first, write):
+        super().__init__()
+        self.sure, self.maybe, self.next, self.refused = {}, {}, first, None
+        self._url, self._write = url, write
 
-    state, acknowledged = tmp_path / "state", {}
-    for round_number in range(3):
+    def run(self):
+        with httpx.Client(base_url=self._url, timeout=60) as client:
+            while True:
+                name, value = f"n{self.next % 3}", self.next
+                self.maybe, self.next = {name: value}, value + 1
+                try:
+                    answer = self._write(client, name, value)
+                except httpx.TransportError:
+                    return
+                if answer.status_code not in (200, 201):
+                    self.refused = answer.text
+                    return
+                self.sure[name], self.maybe = value, {}
+
+
+def _put(client, name, value):
+    body = "x\n" + f"{value}\n" * 5000
+    return client.put(f"/v1/tables/{name}", content=body, headers={"Content-Type": "text/csv"})
+
+
+def _fit(client, name, value):
+    rows = [{"x": float(row), "y": float(value * row)} for row in range(50)]
+    return client.post(f"/v1/models/{name}/fit?kind=lsq&target=y", json=rows)
+
+
+def _value_of_table(client, name):
+    answer = client.get(f"/v1/tables/{name}/rows")
+    if answer.status_code == 404:
+        return None
+    values = {row[0] for row in answer.json()["rows"]}
+    assert len(values) == 1 and len(answer.json()["rows"]) == 5000, f"{name} is half-written"
+    return values.pop()
+
+
+def _value_of_model(client, name):
+    answer = client.post(f"/v1/models/{name}/predict", json=[{"x": 1.0}])
+    return None if answer.status_code == 404 else round(answer.json()["rows"][0][0])
+
+
+def test_a_server_killed_at_twenty_moments_has_all_that_it_has_acknowledged(tmp_path):
+    state, random = tmp_path / "state", Random(20261125)
+    kinds = [(_put, _value_of_table, {}), (_fit, _value_of_model, {})]
+    first, n_written = 1, 0
+    for n_kill in range(_N_KILLS):
         server = ServerProcess(state)
-        with httpx.Client(base_url=server.url, timeout=60) as client:
-            for name, rows in acknowledged.items():
-                assert client.get(f"/v1/tables/{name}").json()["rows"] == rows
-            for number in range(5 + round_number):
-                name, rows = f"t{number}", 10 * round_number + number + 1
-                body = "x\n" + "1\n" * rows
-                answer = client.put(f"/v1/tables/{name}", content=body, headers={"Content-Type": "text/csv"})
-                assert answer.status_code in (200, 201)
-                acknowledged[name] = rows
+        clients = [_Client(server.url, first, write) for write, _, _ in kinds]
+        for client in clients:
+            client.start()
+        while n_kill % 2 and not clients[0].sure and clients[0].is_alive():  # half of the moments: after a first write
+            time.sleep(0.005)
+        time.sleep(random.uniform(0, 0.25))
         server.kill()
-    server = ServerProcess(state)
-    try:
-        listed = {table["name"]: table["rows"] for table in httpx.get(server.url + "/v1/tables", timeout=60).json()["tables"]}
-    finally:
-        server.kill()
-    assert listed == acknowledged
+        for client in clients:
+            client.join()
+        first = max(client.next for client in clients)
+        with InProcess(create_app(Settings(state=state, tokens=False))) as after:
+            assert list((state / "spool").iterdir()) == []
+            for client, (_, value_of, known) in zip(clients, kinds):
+                assert client.refused is None
+                n_written += len(client.sure)
+                known.update(client.sure)
+                for name in ("n0", "n1", "n2"):
+                    found = value_of(after, name)
+                    assert found == known.get(name) or found == client.maybe.get(name, -1), name
+                    known[name] = found
+    assert n_written >= _N_KILLS // 2

@@ -31,6 +31,7 @@ class _Connection(HttpToolsProtocol):
         self._in_headers = True  # until a request's headers are complete
         self._silent_bytes = 0  # received since the parser last told of something
         self._told = False
+        self._answered = None  # the request that is being answered; ``cycle`` is the last that has come
         self._headers_timer = None
         self._reading_timer = None
 
@@ -48,7 +49,25 @@ class _Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc):
         self._stop_timers()
+        self._nobody_listens()
         super().connection_lost(exc)
+
+    def eof_received(self):
+        self._nobody_listens()
+
+    def _start_asgi_task(self, cycle, app):
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _nobody_listens(self):
+        """Nothing more may be sent, and the job ends.
+
+        The transport closes a turn of the loop before uvicorn hears of it, and then uvicorn tells the request that came
+        last, which may wait behind the one that is being answered.
+        """
+        if self._answered is not None and not self._answered.response_complete:
+            self._answered.disconnected = True
+            self._answered.message_event.set()
 
     def data_received(self, data):
         if self.transport.is_closing():
@@ -153,6 +172,7 @@ class _Connection(HttpToolsProtocol):
             body = json.dumps(problem.to_dict()).encode()
             head = f"content-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
             self.transport.write(STATUS_LINE[problem.status] + head.encode() + body)
+        self._nobody_listens()
         self.transport.close()
 
 
