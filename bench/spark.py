@@ -5,10 +5,11 @@ KNeighborsClassifier in mapInPandas with the model broadcast as a pickle. Writes
   PYTHONPATH=build/release/python python3 bench/spark.py [--train N] [--queries N] [--rival N] [--rounds N]
 
 Both fit the same rows of 20 uniform columns and read the same Parquet files; the figures are wall times of jobs whose rows
-Spark drops ("noop"). "cpu_s" is the CPU time of the JVM and of Python's workers meanwhile, which other programs of the machine disturb
-less. The programs take turns; the first round counts loading a model. scikit-learn gets fewer queries, and "scaled" is its
-time for all of them. Predictions of the first queries are compared one by one. "alone" is the estimator's predict on this
-machine with two threads, without Spark. Spark RAPIDS ML needs a GPU, and is left out.
+Spark drops ("noop"). "cpu_s" is the CPU time of this process, the JVM and Python's workers meanwhile, which other programs
+of the machine disturb less. Every program has run once before it is timed, so the workers have both models. The programs
+take turns, and another one begins each round. scikit-learn gets fewer queries, and "scaled" is its time for all of them.
+Predictions of the first queries are compared one by one. "alone" is the estimator's predict on this machine with two
+threads, without Spark. Spark RAPIDS ML needs a GPU, and is left out.
 """
 import argparse
 import json
@@ -78,8 +79,8 @@ def pandas_predictions(frame, broadcast):
     return frame.mapInPandas(predict, "id long, prediction string")
 
 
-def cpu_of_children():
-    """CPU seconds of the processes below this one, and of those that they have outlived: fields 14 to 17 of stat."""
+def cpu_seconds():
+    """CPU seconds of this process, of those below it, and of those that they have outlived: fields 14 to 17 of stat."""
     parents, ticks = {}, {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -90,7 +91,7 @@ def cpu_of_children():
         ticks[int(folder.name)] = sum(map(int, fields[11:15]))
     total = 0
     for process in ticks:
-        above = parents.get(process)
+        above = process
         while above is not None and above != os.getpid():
             above = parents.get(above)
         total += ticks[process] if above is not None else 0
@@ -98,14 +99,27 @@ def cpu_of_children():
 
 
 def timed(work):
-    """Wall time, CPU time of the processes below this one, and the result."""
-    start, before = time.perf_counter(), cpu_of_children()
-    result = work()
-    return time.perf_counter() - start, cpu_of_children() - before, result
+    """Wall time and CPU time."""
+    start, before = time.perf_counter(), cpu_seconds()
+    work()
+    return time.perf_counter() - start, cpu_seconds() - before
 
 
 def run_job(frame):
     frame.write.format("noop").mode("overwrite").save()
+
+
+def predicted_alone(model, table):
+    import stope
+
+    with stope.config_context(threads=2, device="cpu"):
+        return model.predict(table)
+
+
+def rotated(programs, n):
+    """The programs from number n on, and then those before it."""
+    n %= len(programs)
+    return programs[n:] + programs[:n]
 
 
 def main():
@@ -137,33 +151,29 @@ def main():
         spark = session(folder)
         broadcast = spark.sparkContext.broadcast(rival)
         every, few = (spark.read.parquet(str(folder / which)) for which in ("all", "few"))
+        table = pq.read_table(folder / "all").select(NAMES)
         programs = {
             "stope, all queries": lambda: run_job(transform(every, model, keep=["id"])),
             "stope, few queries": lambda: run_job(transform(few, model, keep=["id"])),
             "scikit-learn, few queries": lambda: run_job(pandas_predictions(few, broadcast)),
             "read alone, all queries": lambda: run_job(every),
+            "stope alone, all queries": lambda: predicted_alone(model, table),
         }
-        samples = {program: [] for program in programs}
-        cpu = {program: [] for program in programs}
-        table = pq.read_table(folder / "all").select(NAMES)
-        samples["stope alone, all queries"] = []
-        run_job(few)  # the JVM's first job
-        for _ in range(given.rounds):
-            for program, run in programs.items():
-                wall, spent, _ = timed(run)
+        for run in programs.values():
+            run()
+        samples, cpu = {program: [] for program in programs}, {program: [] for program in programs}
+        for round_ in range(given.rounds):
+            for program in rotated(list(programs), round_):
+                wall, spent = timed(programs[program])
                 samples[program].append(wall)
                 cpu[program].append(spent)
                 print(f"{program}: {wall:.2f} s, CPU {spent:.2f} s", flush=True)
-            with stope.config_context(threads=2, device="cpu"):
-                wall, _, alone = timed(lambda: model.predict(table))
-            samples["stope alone, all queries"].append(wall)
-            print(f"stope alone: {wall:.2f} s", flush=True)
 
         checked = few.where(f"id < {CHECKED}")
         ours = transform(checked, model, keep=["id"]).toArrow().sort_by("id")
         theirs = pandas_predictions(checked, broadcast).toArrow().sort_by("id")
         same = sum(map(bool, np.equal(ours["prediction"].to_pylist(), theirs["prediction"].to_pylist())))
-        as_alone = ours["prediction"].to_pylist() == list(alone[:len(ours)])
+        as_alone = ours["prediction"].to_pylist() == list(predicted_alone(model, table.slice(0, len(ours))))
         spark.stop()
 
     medians = {program: statistics.median(times) for program, times in samples.items()}

@@ -94,9 +94,14 @@ class Memory:
 
 
 def session(folder, package):
+    import pyspark
     from pyspark.sql import SparkSession
 
-    os.environ |= {"SPARK_WORKER_DIR": f"{folder}/work", "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    home = folder / "home"  # of links: executors write their folder "work" there, and not into PySpark's own folder
+    home.mkdir()
+    for part in ("bin", "jars", "sbin"):
+        (home / part).symlink_to(pathlib.Path(pyspark.__file__).parent / part)
+    os.environ |= {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
     settings = {
         "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.local.dir": f"{folder}/local",
         "spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g", "spark.executor.memory": "2g",

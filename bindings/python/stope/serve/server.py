@@ -1,7 +1,9 @@
 """A server process: one socket, one state folder, and an end that loses nothing."""
 
+import asyncio
 import contextlib
 import fcntl
+import functools
 import os
 import resource
 import signal
@@ -96,6 +98,10 @@ class Server(uvicorn.Server):
         return over > (_CANCEL_SECONDS if is_computing else _ANSWER_SECONDS)
 
     async def startup(self, sockets=None):
+        if self.config.ssl is not None:  # uvicorn leaves clients 60 seconds for a handshake, which no limit counts
+            loop = asyncio.get_running_loop()
+            seconds = self._state.settings.limits.header_seconds
+            loop.create_server = functools.partial(loop.create_server, ssl_handshake_timeout=seconds)
         await super().startup(sockets)
         self._state.log.write("listening", address=_address_of(sockets[0], self.config.ssl is not None))
 

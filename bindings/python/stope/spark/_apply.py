@@ -11,11 +11,13 @@ from ..errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from ..io import Model, _model_of, load
 from ._matching import features_in, refuse_repeated
 from ._model_place import place_of
+from ._resources import check_device
 from ._results import result_columns
 from ._worker import Work, apply_batches
 
 __all__ = ["kneighbors", "transform"]
 
+_NEVER_KEPT = ("YearMonthIntervalType", "CalendarIntervalType")  # Arrow has them, and PySpark refuses them
 _TYPES = {
     "string": StringType(),
     "double": DoubleType(),
@@ -52,7 +54,8 @@ def transform(df, model, *, columns=None, keep=None, proba=False, prediction="pr
     n_neighbors, weights : int, {"uniform", "distance"}, default=None
         Replace those of a k-NN model.
     device : str, default="auto"
-        "auto" takes the GPUs that Spark gave to the task, else the CPU. "cpu" and "cuda" insist.
+        "auto" takes the GPUs that Spark gave to the task, else the CPU. "cpu" and "cuda" insist; "cuda" takes the
+        first GPU of the machine where Spark gave none.
     threads : int, default=None
         The threads of a task. None takes the cores that Spark gave to it.
     memory_limit : int, default=None
@@ -168,7 +171,8 @@ def _positive(name, number):
 def _mapped(df, model, path, gives, *, columns, keep, n_neighbors, device, threads, memory_limit, profile, proba=False,
             prediction="prediction", probability=None, weights=None):
     """The DataFrame whose tasks apply the model."""
-    _checked({"device": device, "threads": threads, "memory_limit": memory_limit})
+    _checked({"threads": threads, "memory_limit": memory_limit})
+    check_device(device)
     refuse_repeated(df)
     features = features_in(df, model, columns)
     added = result_columns(model, gives, proba, prediction, probability)
@@ -203,10 +207,13 @@ def _kept(df, keep, added, replaces):
     elif isinstance(keep, str):
         raise InvalidArgumentError("keep is a list of names; got a str")
     keep = list(dict.fromkeys(keep))
-    there = set(df.columns)
+    types = {field.name: field.dataType for field in df.schema.fields}
     for name in keep:
-        if name not in there:
+        if name not in types:
             raise InvalidDataError(f"keep: the DataFrame has no column {name!r}")
+        if type(types[name]).__name__ in _NEVER_KEPT:
+            raise UnsupportedError(f"keep: Spark hands no {types[name].simpleString()} to Python; leave the column "
+                                   f"{name!r} out of keep")
     # Spark resolves names without regard to case, so that names that differ in case alone cannot be told apart.
     lower = {name.lower(): name for name in keep}
     for name in added:

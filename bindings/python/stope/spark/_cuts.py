@@ -5,6 +5,7 @@ from numbers import Integral
 from ..errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from ._frame_columns import check_id, columns_of, expression, quoted, require_pyspark
 from ._frame_ids import refuse_ids_given_twice, refuse_missing_ids
+from ._resources import check_device
 
 __all__ = ["best_cuts"]
 
@@ -24,7 +25,7 @@ def best_cuts(
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        Classic or of Spark Connect. It is read twice.
+        Classic or of Spark Connect. It is read twice, and its ids once more.
     label : str
         The column of the classes: names, numbers or booleans, none missing.
     columns : list of str or None, default=None
@@ -46,6 +47,7 @@ def best_cuts(
         As ``CutRanker.ranking_``: a dict for each column, the best first.
     """
     functions = require_pyspark()
+    check_device(device)
     _check_options(criterion, missing, n_permutations, columns_per_task)
     from .._classes import seed_of
     from ._column_groups import CutTask, ranking
@@ -63,8 +65,7 @@ def best_cuts(
     found = columns_of(df, columns, without=[label] if id is None else [label, id])
     n_rows = _checked_rows(df, found, target, id, missing)
     if missing == "drop":
-        for column in found:
-            df = df.where(~_is_missing(column))
+        df = df.where(~_is_missing_somewhere(found))
     if columns_per_task is None:
         columns_per_task = max(_GROUP_BYTES // (8 * n_rows), 1)
     order = functions.lit(0) if id is None else functions.col(quoted(id))
@@ -100,17 +101,26 @@ def _is_missing(column):
     return value.isNull() | functions.isnan(value) if column.fractional else value.isNull()
 
 
+def _is_missing_somewhere(columns):
+    functions = require_pyspark()
+    return functions.array_contains(functions.array(*map(_is_missing, columns)), True)
+
+
 def _checked_rows(df, columns, label, id, missing):
     """The number of rows. Raises InvalidDataError for rows that no ranking takes."""
     functions = require_pyspark()
     aggregates = [functions.count("*").alias("rows"), functions.count_if(_is_missing(label)).alias("unlabelled")]
     if id is not None:
         aggregates.append(functions.count(quoted(id)).alias("ids"))
-    if missing == "error":
+    if missing == "drop":
+        aggregates.append(functions.count_if(~_is_missing_somewhere(columns)).alias("kept"))
+    elif missing == "error":
         aggregates += [functions.count_if(_is_missing(each)).alias(f"missing{i}") for i, each in enumerate(columns)]
     row = df.agg(*aggregates).first()
     if row["rows"] == 0:
         raise InvalidDataError("the DataFrame has no rows")
+    if missing == "drop" and row["kept"] == 0:
+        raise InvalidDataError("no row remains: every one has a missing value")
     if row["unlabelled"]:
         raise InvalidDataError(f"label: {row['unlabelled']} rows have no value in the column {label.name!r}")
     for i, column in enumerate(columns if missing == "error" else []):

@@ -4,6 +4,7 @@ from numbers import Integral
 
 from ..errors import InvalidArgumentError, UnsupportedError
 from ._frame_columns import check_id, columns_of, require_pyspark
+from ._resources import check_device
 
 __all__ = ["knn_join"]
 
@@ -74,6 +75,7 @@ def knn_join(
         In the engine's words, before any part is searched, as far as schema, extremes and ids tell.
     """
     require_pyspark()
+    check_device(device)
     _check_words(normalize, weights, compat)
     _check_numbers(k=k, parts=parts, rows_per_part=rows_per_part, rows_per_block=rows_per_block)
     from ._join_plan import Plan

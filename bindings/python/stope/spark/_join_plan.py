@@ -16,7 +16,6 @@ __all__ = ["Plan"]
 _PART_BYTES = 64 << 20  # of the values of one index; a task holds about four times as much
 _BLOCK_BYTES = 16 << 20  # of queries that travel with every task, or of a block of them
 _MERGED_ENTRIES = 1 << 14  # of one merging task, times the number of lists that a query has
-_NAME_BYTES = 24  # of one value in a column of strings, estimated
 
 
 class Plan:
@@ -37,18 +36,21 @@ class Plan:
     def frame(self, queries, query_id, rows_per_block):
         """The DataFrame of the join's result."""
         functions = require_pyspark()
-        row = queries.agg(functions.count("*").alias("rows"), functions.count(quoted(query_id)).alias("ids")).first()
-        refuse_missing_ids(row["rows"] - row["ids"], "query_id", query_id)
         features = self.survey.features
+        row = queries.agg(
+            functions.count("*").alias("rows"), functions.count(quoted(query_id)).alias("ids"),
+            *[functions.sum(functions.octet_length(quoted(column.name))) for column in features if column.nominal],
+        ).first()
+        refuse_missing_ids(row["rows"] - row["ids"], "query_id", query_id)
+        n_bytes = 8 * (1 + len(features)) * row["rows"] + sum(size or 0 for size in row[2:])
         chosen = [functions.col(quoted(query_id)).cast("bigint").alias("id")]
         chosen += [expression(self._of(queries, column)).alias(f"c{i}") for i, column in enumerate(features)]
         chosen = queries.select(*chosen)
-        row_bytes = 8 + sum(_NAME_BYTES if column.nominal else 8 for column in features)
-        if rows_per_block is None and row["rows"] * row_bytes <= _BLOCK_BYTES:
+        if rows_per_block is None and n_bytes <= _BLOCK_BYTES:
             lists = self._shipped(chosen.toArrow(), query_id)
         else:
             refuse_ids_given_twice(chosen, "query_id", query_id)
-            n_blocks = math.ceil(row["rows"] / (rows_per_block or max(_BLOCK_BYTES // row_bytes, 1)))
+            n_blocks = math.ceil(row["rows"] / rows_per_block if rows_per_block else n_bytes / _BLOCK_BYTES)
             lists = self._crossed(chosen, max(n_blocks, 1))
         return self._merged(lists, row["rows"])
 

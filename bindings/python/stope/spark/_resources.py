@@ -3,9 +3,11 @@
 import operator
 import os
 
+from .. import _core
+from .._config import _checked
 from ..errors import InvalidArgumentError
 
-__all__ = ["device_of", "memory_of", "resources", "threads_of"]
+__all__ = ["check_device", "device_of", "memory_of", "resources", "threads_of"]
 
 _SHARE = 2  # a job may hold half of what its worker may: the rest is batches, the model, Python and its libraries
 
@@ -45,6 +47,13 @@ def resources(cores, gpus=0):
     return ResourceProfileBuilder().require(requests).build
 
 
+def check_device(device):
+    """Refuse what names no device, in the engine's words. The driver need not have the GPUs that tasks have."""
+    _checked({"device": device})
+    if device not in ("auto", "cuda") and not device.startswith("cuda:"):
+        _core.require_backend(_core.Run(0, 0, device))
+
+
 def threads_of(context, wanted):
     """The threads of a job: what the caller wants, else the cores of the task."""
     return wanted or max(context.cpus(), 1)
@@ -53,12 +62,14 @@ def threads_of(context, wanted):
 def device_of(context, wanted):
     """The device of a job: what the caller wants, else the GPUs that Spark gave to the task, else the CPU.
 
-    A task that was given no GPU leaves those of the machine to others.
+    A task that was given no GPU leaves those of the machine to others, unless the caller insists on "cuda".
     """
-    if wanted != "auto":
+    if wanted not in ("auto", "cuda"):
         return wanted
     gpus = (context.resources() or {}).get("gpu")
-    return "cuda:" + ",".join(gpus.addresses) if gpus is not None and gpus.addresses else "cpu"
+    if gpus is not None and gpus.addresses:
+        return "cuda:" + ",".join(gpus.addresses)
+    return "cpu" if wanted == "auto" else wanted
 
 
 def memory_of(context, wanted):

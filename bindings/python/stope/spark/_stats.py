@@ -26,8 +26,8 @@ def column_stats(df, columns=None, *, id=None, moments=True, max_names=1_000_000
     columns : list of str or None, default=None
         None takes all columns but the id. Booleans are numbers.
     id : str or None, default=None
-        A column of whole numbers. ``min_row`` and ``max_row`` are then the smallest id of the rows with that value, and
-        -1 without an id.
+        A column of whole numbers. ``min_row`` and ``max_row`` are then the smallest id of the rows with that value.
+        Without an id they are -1, and an extreme of -0 is 0.
     moments : bool, default=True
         False leaves out sums and all that follows from them, which take most of the time.
     max_names : int, default=1_000_000

@@ -104,3 +104,10 @@ def test_a_certificate_that_is_no_good_is_refused_in_one_sentence(tmp_path, cert
                           capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert ("encrypted" if case == "encrypted" else "cannot be used") in done.stderr
+
+
+def test_a_client_that_begins_no_handshake_is_given_up(start_server, certificate):
+    server = start_server("--certificate", certificate[0], "--key", certificate[1], "--header-time", "1s")
+    with socket.create_connection((server.host, server.port), timeout=30) as connection:
+        assert connection.recv(1) == b""
+    assert b"200 OK" in get(server, "/health", certificate[0])[0]

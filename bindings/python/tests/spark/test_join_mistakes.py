@@ -28,6 +28,7 @@ NUMBERS = ["ties", "zeros", "with.dots", "whole"]
     ({"k": 41}, InvalidArgumentError, "there are 40 items"),
     ({"k": 40, "exclude_self": True}, InvalidArgumentError, "one of them itself"),
     ({"k": True}, InvalidArgumentError, "k: True"),
+    ({"device": "gpu"}, InvalidArgumentError, "unknown device 'gpu'"),
     ({"parts": 2.5}, InvalidArgumentError, "parts: 2.5"),
     ({"id": "name"}, InvalidArgumentError, "ids are whole numbers"),
     ({"columns": ["ties", "tise"]}, InvalidArgumentError, "did you mean 'ties'"),

@@ -39,6 +39,14 @@ def test_a_nested_or_strange_column_is_refused_with_its_type(frame, models, type
         transform(strange, models["classify"])
 
 
+@pytest.mark.parametrize("type_", ["INTERVAL '1' YEAR", "make_interval(1, 2)"])
+def test_a_column_that_spark_does_not_hand_to_python_is_not_kept(frame, models, type_):
+    strange = frame.selectExpr("*", f"{type_} AS strange")
+    with pytest.raises(UnsupportedError, match="hands no interval.*leave the column 'strange' out of keep"):
+        transform(strange, models["classify"])
+    assert transform(strange, models["classify"], keep=["id"]).columns == ["id", "prediction"]
+
+
 def test_text_for_numbers_and_numbers_for_values_are_refused_with_the_cast_that_helps(frame, models):
     with pytest.raises(InvalidDataError, match="'halves' is text .string..*cast it to double"):
         transform(frame.selectExpr("CAST(halves AS STRING) AS halves", "thirds", "whole", "color"), models["classify"])
@@ -78,6 +86,7 @@ def test_arguments_that_mean_nothing_are_refused(frame, models):
         ({"keep": "id"}, "keep is a list"), ({"keep": ["no"]}, "no column 'no'"), ({"n_neighbors": 0}, "at least 1"),
         ({"n_neighbors": 1.5}, "whole number"), ({"weights": "none such"}, "none such"), ({"weights": 3}, "is a str"),
         ({"threads": 0}, "at least 1"), ({"memory_limit": -1}, "at least 1"), ({"shared_path": True}, "path of a model"),
+        ({"device": "gpu"}, "unknown device 'gpu'"),
     ]
     for arguments, words in wrong:
         with pytest.raises(ValueError, match=words):

@@ -36,6 +36,8 @@ def test_a_task_uses_the_gpus_that_spark_gave_to_it():
     assert device_of(PretendedTask(), "auto") == "cpu"
     assert device_of(PretendedTask(gpus=["3"]), "cpu") == "cpu"
     assert device_of(PretendedTask(), "cuda:1") == "cuda:1"
+    assert device_of(PretendedTask(gpus=["3"]), "cuda") == "cuda:3"
+    assert device_of(PretendedTask(), "cuda") == "cuda"
 
 
 def test_a_task_uses_the_cores_that_spark_gave_to_it():
@@ -130,7 +132,6 @@ def _parent(pid):
         return -1
 
 
-@pytest.mark.modes("local", "cluster2")
 def test_the_daemon_that_forks_workers_never_loads_the_engine(spark):
     from stope.spark import transform
 
