@@ -50,6 +50,8 @@ def spark(tmp_path_factory):
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["SPARK_HOME"] = str(_home(folder / "home"))
     os.environ.pop("SPARK_REMOTE", None)
+    # These JVMs live for seconds: the optimising compiler would take more time than it saves.
+    os.environ["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     if MODE == "connect":
         os.environ["SPARK_TESTING"] = "1"  # the server takes a free port, and the client asks it which
     builder = SparkSession.builder
@@ -59,6 +61,14 @@ def spark(tmp_path_factory):
     session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def batch_rows(spark):
+    """Sets the rows of Spark's Arrow batches for one test."""
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    yield lambda n: spark.conf.set(name, n)
+    spark.conf.set(name, 10_000)
 
 
 def _home(folder):

@@ -2,6 +2,7 @@
 
 import functools
 import os
+import pathlib
 import signal
 
 import pyarrow as pa
@@ -9,8 +10,6 @@ import pytest
 
 from made_tables import digest, local_answers, made_model, made_rows, spark_digest
 from stope.spark import resources, transform
-
-pytestmark = pytest.mark.modes("cluster2", "cluster3")
 
 N_ROWS = 60_000  # several blocks in each partition: a kill after the first one is in the middle
 
@@ -59,11 +58,14 @@ def _kill_once(mark, whom, batches):
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("whom", ["worker", "executor"])
-def test_a_kill_in_the_middle_changes_no_answer(spark, tmp_path, whom):
+@pytest.mark.parametrize("whom", [
+    pytest.param("worker", marks=pytest.mark.modes("cluster2")),
+    pytest.param("executor", marks=pytest.mark.modes("cluster2", "cluster3")),
+])
+def test_a_kill_in_the_middle_changes_no_answer(spark, batch_rows, tmp_path, whom):
     model, rows = made_model("classify"), made_rows("classify", N_ROWS)
     expected = local_answers(model, rows)
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 1000)
+    batch_rows(1000)
     found = transform(spark.createDataFrame(rows).repartition(2), model, proba=True)
     mark = tmp_path / "killed"
     killed = found.mapInArrow(functools.partial(_kill_once, str(mark), whom), found.schema)
@@ -71,17 +73,24 @@ def test_a_kill_in_the_middle_changes_no_answer(spark, tmp_path, whom):
     assert mark.read_text(), "nobody was killed"
 
 
-def _cores(batches):
+def _surroundings(batches):
     from pyspark import TaskContext
 
     for batch in batches:
-        yield pa.record_batch({"cpus": [TaskContext.get().cpus()] * batch.num_rows})
+        rows = batch.num_rows
+        yield pa.record_batch({"cpus": [TaskContext.get().cpus()] * rows, "folder": [os.getcwd()] * rows})
 
 
-def test_a_profile_gives_a_task_its_cores(spark):
+@pytest.mark.modes("cluster2")
+def test_a_profile_gives_a_task_its_cores_and_executors_write_nothing_beside_pyspark(spark):
+    import pyspark
+
     model, rows = made_model("classify"), made_rows("classify")
     expected = local_answers(model, rows)
-    found = transform(spark.createDataFrame(rows).repartition(3), model, proba=True, profile=resources(1))
+    frame = spark.createDataFrame(rows).repartition(3)
+    found = transform(frame, model, proba=True, profile=resources(1))
     assert spark_digest(found, expected.column_names) == digest(expected)
-    cores = spark.createDataFrame(rows).mapInArrow(_cores, "cpus long", profile=resources(1)).toArrow()
-    assert set(cores["cpus"].to_pylist()) == {1}
+    tasks = frame.mapInArrow(_surroundings, "cpus long, folder string", profile=resources(1)).toArrow()
+    assert set(tasks["cpus"].to_pylist()) == {1}
+    beside = pathlib.Path(pyspark.__file__).parent
+    assert not any(pathlib.Path(folder).is_relative_to(beside) for folder in tasks["folder"].to_pylist())

@@ -20,25 +20,23 @@ def alone(table, label, without=("id",), **options):
     return list(ranker.ranking_)
 
 
-@pytest.mark.parametrize("options", [
-    {"missing": "value"},
-    {"missing": "value", "criterion": "entropy"},
-    {"missing": "drop", "criterion": "gini"},
-    {"missing": "fill", "criterion": "gini", "n_permutations": 30, "random_state": 5},
+@pytest.mark.parametrize("n_partitions, per_task, options", [
+    pytest.param(7, 3, {"missing": "value"}, marks=pytest.mark.modes("local", "connect")),
+    (1, 3, {"missing": "value", "criterion": "entropy"}),
+    (2, 1, {"missing": "drop", "criterion": "gini"}),
+    (7, 4, {"missing": "fill", "criterion": "gini", "n_permutations": 30, "random_state": 5}),
 ], ids=str)
-def test_the_ranking_is_that_of_one_machine(spark, options):
+def test_the_ranking_is_that_of_one_machine(spark, n_partitions, per_task, options):
     table = mixed_table(400)
-    for n_partitions, per_task in ((1, 3), (7, 1)):
-        found = best_cuts(frame_of(spark, table, n_partitions), "class", id="id", columns_per_task=per_task, **options)
-        assert list(found) == alone(table, "class", **options)
+    found = best_cuts(frame_of(spark, table, n_partitions), "class", id="id", columns_per_task=per_task, **options)
+    assert list(found) == alone(table, "class", **options)
 
 
-def test_batches_of_one_row_and_skewed_partitions_do_not_show(spark):
+def test_batches_of_one_row_and_skewed_partitions_do_not_show(spark, batch_rows):
     table = mixed_table(150, seed=3)
     frame = frame_of(spark, table).repartition(17, "class")  # most of the partitions are empty
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 1)
+    batch_rows(1)
     found = best_cuts(frame, "class", ["ties", "zeros", "name"], missing="value")
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 10_000)
     expected = alone(table, "class", ("id", "with.dots", "whole", "day", "moment", "truth", "target"), missing="value")
     assert list(found) == expected
 
@@ -63,9 +61,9 @@ def test_what_is_not_exact_or_not_meant_is_refused_in_words(spark):
     for arguments, error, words in (
         ({"missing": "fill"}, UnsupportedError, "a DataFrame has none; name a column `id`"),
         ({"n_permutations": 5, "missing": "value"}, UnsupportedError, "n_permutations: the order of the rows"),
-        ({"device": "gpu"}, InvalidArgumentError, "unknown device 'gpu'"),
         ({}, InvalidDataError, "rows have no value in the column 'with.dots'"),
         ({"criterion": "ginni"}, InvalidArgumentError, "none of discernibility"),
+        ({"device": "gpu"}, InvalidArgumentError, "unknown device 'gpu'"),
         ({"columns_per_task": 0}, InvalidArgumentError, "no whole number from 1 on"),
         ({"columns": ["class"]}, InvalidArgumentError, "has another use"),
         ({"id": "class"}, InvalidArgumentError, "cannot be the label"),
@@ -73,9 +71,9 @@ def test_what_is_not_exact_or_not_meant_is_refused_in_words(spark):
         with pytest.raises(error, match=words):
             best_cuts(frame, "class", **arguments)
     twice = frame_of(spark, pa.table({"id": [1, 2, 1], "x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]}))
-    with pytest.raises(InvalidDataError, match="no row remains"):
-        best_cuts(spark.sql("select 1.0d as x, cast(null as double) as z, 'a' as y"), "y", missing="drop")
     with pytest.raises(InvalidDataError, match="2 rows have the id 1"):
         best_cuts(twice, "y", id="id")
+    with pytest.raises(InvalidDataError, match="no row remains"):
+        best_cuts(spark.sql("select 1.0d as x, cast(null as double) as z, 'a' as y"), "y", missing="drop")
     with pytest.raises(InvalidDataError, match="1 rows have no value in the column 'y'"):
         best_cuts(spark.sql("select 1.0d as x, cast(null as string) as y"), "y")

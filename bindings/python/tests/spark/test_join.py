@@ -24,14 +24,6 @@ ITEMS = repeated_rows()
 QUERIES = mixed_table(30, seed=9, names=("red", "violet", "Ä"))  # no item is violet
 
 
-@pytest.fixture
-def batch_rows(spark):
-    """Sets the rows of Spark's Arrow batches for one test."""
-    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    yield lambda n: spark.conf.set(name, n)
-    spark.conf.set(name, 10_000)
-
-
 def test_partitions_batches_and_parts_do_not_show(spark, batch_rows):
     expected = neighbors(ITEMS, QUERIES, 6, FEATURES)
     for n_partitions, batch, how in (
@@ -85,6 +77,14 @@ def test_ties_go_to_the_smallest_id_wherever_it_stands(spark):
     assert found[2].tolist() == [-(2**62), -7, 0, 7, 2**62, 2**53 + 1] and found[0].tolist() == [3] * 6
 
 
+def test_rows_without_any_value_come_last_by_id(spark):
+    items = pa.table({"id": [3, 1, 2, 4], "x": [None, None, 5.0, float("nan")]})
+    queries = pa.table({"id": [1, 2], "x": [4.0, None]})
+    found = joined_rows(knn_join(frame_of(spark, items, 2), frame_of(spark, queries), 4, id="id"))
+    assert found[2].tolist() == [2, 1, 3, 4, 1, 2, 3, 4]
+    assert found[3][0] == 1.0 and np.isnan(found[3][1:]).all()
+
+
 def test_queries_of_long_text_do_not_travel_with_every_task(spark, monkeypatch):
     from stope.spark import _join_plan
 
@@ -93,14 +93,6 @@ def test_queries_of_long_text_do_not_travel_with_every_task(spark, monkeypatch):
     items, queries = spark.sql("select 1L as id, 'a' as x"), spark.sql("select 7L as id, repeat('x', 1000) as x")
     found = knn_join(items, queries, 1, id="id", metric="hamming")
     assert joined_rows(found)[0].tolist() == [7]
-
-
-def test_rows_without_any_value_come_last_by_id(spark):
-    items = pa.table({"id": [3, 1, 2, 4], "x": [None, None, 5.0, float("nan")]})
-    queries = pa.table({"id": [1, 2], "x": [4.0, None]})
-    found = joined_rows(knn_join(frame_of(spark, items, 2), frame_of(spark, queries), 4, id="id"))
-    assert found[2].tolist() == [2, 1, 3, 4, 1, 2, 3, 4]
-    assert found[3][0] == 1.0 and np.isnan(found[3][1:]).all()
 
 
 def test_no_queries_give_no_rows(spark):
@@ -112,8 +104,8 @@ def test_no_queries_give_no_rows(spark):
     assert crossed.count() == 0
 
 
-@pytest.mark.modes("connect", "cluster2", "cluster3")
-def test_connect_and_clusters_give_the_same_lists(spark):
+@pytest.mark.modes("connect")
+def test_connect_gives_the_same_lists(spark):
     frames = frame_of(spark, ITEMS, 5), frame_of(spark, QUERIES, 2)
     expected = neighbors(ITEMS, QUERIES, 6, FEATURES)
     for how in ({"rows_per_part": 41}, {"parts": 3, "rows_per_block": 8}):

@@ -9,12 +9,13 @@ from test_cluster import _kill_once
 
 from stope.spark import knn_join
 
-pytestmark = pytest.mark.modes("cluster2", "cluster3")
-
 FEATURES = ["ties", "zeros", "whole", "name", "truth"]
 
 
-@pytest.mark.parametrize("how", [{"rows_per_part": 100}, {"parts": 3, "rows_per_block": 40}], ids=str)
+@pytest.mark.parametrize("how", [
+    pytest.param({"rows_per_part": 100}, marks=pytest.mark.modes("cluster2")),
+    pytest.param({"parts": 3, "rows_per_block": 40}, marks=pytest.mark.modes("cluster3")),
+], ids=str)
 def test_an_executor_killed_in_the_middle_changes_no_list(spark, tmp_path, how):
     items, queries = mixed_table(2_000), mixed_table(60, seed=8)
     mark = tmp_path / "killed"

@@ -6,7 +6,7 @@ from made_tables import digest, local_answers, made_model, made_rows, spark_dige
 from stope.errors import InvalidArgumentError, InvalidDataError
 from stope.spark import StopeTransformer
 
-pytestmark = pytest.mark.modes("local", "connect")
+EVERYWHERE = pytest.mark.modes("local", "connect")
 
 
 @pytest.fixture(scope="module")
@@ -15,6 +15,7 @@ def case():
     return model, rows, local_answers(model, rows).select(["prediction"])
 
 
+@EVERYWHERE
 def test_a_stage_that_was_saved_answers_as_before(spark, case, tmp_path, monkeypatch):
     from stope.spark import ml
 
@@ -53,6 +54,7 @@ def test_a_model_that_was_exchanged_is_refused(spark, case, tmp_path):
         StopeTransformer.load(str(tmp_path / "one"))
 
 
+@EVERYWHERE
 def test_pipelines_are_saved_and_loaded_with_their_model(spark, case, tmp_path):
     from pyspark.ml import Pipeline, PipelineModel
     from pyspark.ml.feature import SQLTransformer

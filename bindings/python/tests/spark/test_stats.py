@@ -24,15 +24,15 @@ def bits_of(statistics):
     return arrays + repr((statistics.names, statistics.types, statistics.value_counts, statistics.distinct)).encode()
 
 
-def test_partitions_and_batches_do_not_show(spark):
+def test_partitions_and_batches_do_not_show(spark, batch_rows):
     table, found = mixed_table(700), set()
     for n_partitions, batch in ((1, 10_000), (2, 100), (7, 1), (17, 100)):
-        spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", batch)
+        batch_rows(batch)
         found.add(bits_of(column_stats(frame_of(spark, table, n_partitions), id="id")))
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 10_000)
     assert len(found) == 1
 
 
+@pytest.mark.modes("local", "connect")
 def test_what_is_exact_has_the_bits_of_one_machine(spark):
     table = mixed_table(900, seed=1)
     found = column_stats(frame_of(spark, table, 3), id="id")

@@ -132,7 +132,6 @@ def _parent(pid):
         return -1
 
 
-@pytest.mark.modes("local", "cluster2")
 def test_the_daemon_that_forks_workers_never_loads_the_engine(spark):
     from stope.spark import transform
 
