@@ -132,13 +132,14 @@ def test_a_server_killed_at_twenty_moments_has_all_that_it_has_acknowledged(tmp_
     state, random = tmp_path / "state", Random(20261125)
     kinds = [(_put, _value_of_table, {}), (_fit, _value_of_model, {})]
     first, n_written = 1, 0
-    for _ in range(_N_KILLS):
+    for kill in range(_N_KILLS):
         server = ServerProcess(state)
         clients = [_Client(server.url, first, write) for write, _, _ in kinds]
         for client in clients:
             client.start()
-        while not any(client.sure for client in clients) and all(client.is_alive() for client in clients):
-            time.sleep(0.001)  # however slow the machine is, something has been acknowledged
+        # Half of the kills come after something was acknowledged, however slow the machine is.
+        while kill % 2 and not any(client.sure for client in clients) and all(client.is_alive() for client in clients):
+            time.sleep(0.001)
         time.sleep(random.uniform(0, 0.25))
         server.kill()
         for client in clients:
@@ -154,4 +155,4 @@ def test_a_server_killed_at_twenty_moments_has_all_that_it_has_acknowledged(tmp_
                     found = value_of(after, name)
                     assert found == known.get(name) or found == client.maybe.get(name, -1), name
                     known[name] = found
-    assert n_written >= _N_KILLS
+    assert n_written >= _N_KILLS // 2
