@@ -54,7 +54,7 @@ def test_a_request_under_way_is_finished_and_new_work_is_refused(start_server, n
 
 
 def test_what_outlasts_the_grace_time_is_told_so_and_leaves_nothing(start_server):
-    server = start_server("--grace", "1s")
+    server = start_server("--grace", "1s", "--threads", "1")
     upload = begin_upload(server)
     server.send()
     assert server.process.wait(120) == 0
@@ -74,7 +74,7 @@ def test_a_second_signal_ends_it_at_once(start_server):
 
 
 def test_a_job_is_cancelled_after_the_grace_time_and_its_client_is_told(start_server):
-    server = start_server("--grace", "1s")
+    server = start_server("--grace", "1s", "--threads", "1")
     rows = "\n".join(f"{i * 7919 % 10007},{i * 104729 % 9973},{i % 2}" for i in range(60_000))
     assert ask(server, "PUT", "/v1/tables/t?target=3&target_is_nominal=true", f"a,b,c\n{rows}\n".encode(),
                **{"Content-Type": "text/csv"})[0] == 201
