@@ -75,7 +75,7 @@ def test_a_second_signal_ends_it_at_once(start_server):
 
 def test_a_job_is_cancelled_after_the_grace_time_and_its_client_is_told(start_server):
     server = start_server("--grace", "1s", "--threads", "1")
-    rows = "\n".join(f"{i * 7919 % 10007},{i * 104729 % 9973},{i % 2}" for i in range(60_000))
+    rows = "\n".join(f"{i * 7919 % 10007},{i * 104729 % 9973},{i % 2}" for i in range(200_000))
     assert ask(server, "PUT", "/v1/tables/t?target=3&target_is_nominal=true", f"a,b,c\n{rows}\n".encode(),
                **{"Content-Type": "text/csv"})[0] == 201
     answers = []
