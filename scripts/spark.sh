@@ -15,9 +15,29 @@ if ! java -version >/dev/null 2>&1; then
   exit 0
 fi
 STOPE_PYTHON=ON scripts/build.sh release stope_python
-failed=0
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+run() {
+  local mode=$1
+  STOPE_SPARK=$mode PYTHONPATH=$PWD/build/release/python $python -m pytest -q -rs -p no:cacheprovider \
+    bindings/python/tests/spark "${@:2}" >"$logs/$mode" 2>&1
+}
+# A session waits for its JVMs half of the time, so two run at once.
+failed=0 running=0
 for mode in ${STOPE_SPARK_MODES:-local cluster2 cluster3 connect}; do
-  echo "Spark: $mode"
-  STOPE_SPARK=$mode PYTHONPATH=$PWD/build/release/python $python -m pytest -q -rs bindings/python/tests/spark "$@" || failed=1
+  if [ $running = 2 ]; then
+    wait -n || failed=1
+    running=1
+  fi
+  run "$mode" "$@" &
+  running=$((running + 1))
+done
+while [ $running -gt 0 ]; do
+  wait -n || failed=1
+  running=$((running - 1))
+done
+for log in "$logs"/*; do
+  echo "Spark: ${log##*/}"
+  cat "$log"
 done
 exit $failed
