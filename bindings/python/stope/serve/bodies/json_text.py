@@ -10,7 +10,7 @@ from .json_values import Members
 
 __all__ = ["JsonText", "loads", "malformed"]
 
-_VALUE_CHARACTERS = 64 << 20  # of one row, or one list of names
+_VALUE_CHARACTERS = 16 << 20  # of one row, or one list of names: Python parses it in one go, and the server waits
 _FILL = 1 << 20  # characters that are gathered before rows are taken
 _SPACE = re.compile(r"[ \t\n\r]*")
 # How far before the end of a text an error may stand that more text would mend: a number, a literal, an escape.
