@@ -33,7 +33,7 @@ struct MagicNumber {
 };
 
 // The first row that fits counts: a sheet is a ZIP archive, too.
-constexpr std::array<MagicNumber, 36> kMagicNumbers = {{
+constexpr std::array<MagicNumber, 37> kMagicNumbers = {{
     {0, "\x89STOPE\r\n", "a stope model", "stope predict 'FILE' TABLE applies it, stope info 'FILE' shows it"},
     {0, "\xFF\xFE\0\0"sv, "text in UTF-32", kUtf32},
     {0, "\0\0\xFE\xFF"sv, "text in UTF-32", kUtf32},
@@ -72,6 +72,10 @@ constexpr std::array<MagicNumber, 36> kMagicNumbers = {{
     {0, "$FL2@(#)", "an SPSS file", "pandas.read_spss('FILE').to_csv('table.csv', index=False)"},
     {0, "<stata_dta>", "a Stata file", "pandas.read_stata('FILE').to_csv('table.csv', index=False)"},
     {0, "\x89PNG\r\n\x1A\n", "a PNG image", "numpy.save('table.npy', ...) writes its numbers"},
+    {0,
+     "\x7F"
+     "ELF",
+     "a program", "run it, and save the table that it prints"},
     {0, "%PDF-", "a PDF document", "only its source has the numbers"},
     // The second half of its header is zero. Other binary formats may have zeros there, so this comes last.
     {8, "\0\0\0\0\0\0\0\0"sv, "a gram file", "stope ata 'FILE' multiplies it"},

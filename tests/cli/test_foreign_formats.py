@@ -106,6 +106,7 @@ MADE = {
     "7z": lambda: b"7z\xbc\xaf\x27\x1c" + bytes(10),
     "PNG": lambda: b"\x89PNG\r\n\x1a\n" + bytes(10),
     "PDF": lambda: b"%PDF-1.7\n",
+    "a program": lambda: b"\x7fELF\x02\x01\x01" + bytes(57),
     "gram file": lambda: struct.pack("<iiq", 1, 1, 0) + bytes(8),
     "UTF-32": lambda: CSV.decode().encode("utf-32"),
     "R object": lambda: gzip.compress(b"X\n\0\0\0\3\0\4\2\1" + bytes(10)),
