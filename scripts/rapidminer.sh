@@ -17,5 +17,9 @@ for pom in extensions/rapidminer/pom.xml extensions/rapidminer/*/pom.xml; do
   fi
 done
 scripts/jvm.sh -q -DskipTests "$@"
+# A server of this build answers its tests. Without the packages of Python they say that they are left out.
+if .venv/bin/python -c 'import nanobind' 2>/dev/null && [[ " $* " != *" -DskipTests "* ]]; then
+  STOPE_PYTHON=ON scripts/build.sh release stope_python
+fi
 mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/rapidminer/pom.xml package "$@"
 echo "build/rapidminer/plugin/stope-rapidminer-$version.jar"
