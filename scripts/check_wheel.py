@@ -14,6 +14,9 @@ import zipfile
 
 GLIBC_LIBRARIES = re.compile(r"lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux[-\w]*\.so\.\d+")
 ENTRIES = {"PyInit__core", "stope_cuda_plugin"}
+KNOWN_FILES = re.compile(
+    r"stope/([\w/]+/)?[\w.-]+\.(py|pyi|so|typed)|stope/serve/(api_)?page/[\w./-]+\.(html|css|js|svg)|stope-[^/]+\.dist-info/.*"
+)
 OLDEST_GLIBC = (2, 28)  # that of manylinux_2_28
 MOST_BYTES = 40_000_000
 WANTED = ["__init__.py", "__init__.pyi", "_core.pyi", "py.typed"]
@@ -65,8 +68,7 @@ def check_wheel(path, oldest):
                 yield f"{path.name} lacks stope/{name}"
         if not [name for name in wheel.namelist() if re.fullmatch(r"stope-[^/]+\.dist-info/(licenses/)?LICENSE", name)]:
             yield f"{path.name} lacks the license"
-        known = re.compile(r"stope/([\w/]+/)?[\w.-]+\.(py|pyi|so|typed)|stope-[^/]+\.dist-info/.*")
-        strange = [name for name in wheel.namelist() if not name.endswith("/") and not known.fullmatch(name)]
+        strange = [name for name in wheel.namelist() if not name.endswith("/") and not KNOWN_FILES.fullmatch(name)]
         if strange:
             yield f"{path.name} holds {', '.join(strange[:5])}"
         modules = list(package.glob("_core*.so"))
