@@ -10,6 +10,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import weka.attributeSelection.StopeCutEval;
 import weka.classifiers.CheckClassifier;
 import weka.classifiers.Classifier;
 import weka.classifiers.lazy.IBk;
@@ -49,6 +50,7 @@ class WekaChecksTest {
     checkOptions(new StopeSearch(), "-S -fixed-ranges -device cpu -threads 2 -memory 1GB");
     checkOptions(new StopeTree(), "-criterion gini -missing fill -depth 3 -M 2 -min-score 0.5 -balanced -ccp-alpha 0.1 -S 4");
     checkOptions(new SupervisedDiscretize(), "-M chimerge -R 1-3 -V -C 0.95 -N 2 -missing drop -threads 1");
+    checkOptions(new StopeCutEval(), "-criterion entropy -device cpu");
   }
 
   private static String told(Runnable check) throws Exception {
