@@ -60,6 +60,9 @@ public final class RankedRows {
       }
       double limit = found < nearest.length ? Double.POSITIVE_INFINITY : nearest[found - 1];
       double d = distance.distance(query, candidate, limit, null);
+      if (Double.isNaN(d)) {
+        continue; // Infinite values have no distance, and LinearNNSearch's order of NaN is by chance.
+      }
       // LinearNNSearch keeps an identical last row if there are too few others.
       if (d == 0 && skipIdentical && !(row == training.numInstances() - 1 && found < k)) {
         continue;

@@ -4,25 +4,31 @@ package org.stope.weka;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.stope.StopeException;
 import weka.classifiers.Evaluation;
 import weka.classifiers.lazy.IBk;
 import weka.classifiers.lazy.StopeIBk;
 import weka.core.Instance;
 import weka.core.Instances;
 import weka.core.SerializedObject;
+import weka.core.SparseInstance;
 import weka.core.Utils;
 import weka.core.neighboursearch.BallTree;
 import weka.core.neighboursearch.LinearNNSearch;
 import weka.core.neighboursearch.StopeSearch;
+import weka.filters.Filter;
+import weka.filters.unsupervised.instance.NonSparseToSparse;
 
 /** The ways in which WEKA uses a lazy classifier. */
 class IBkUseTest {
@@ -177,6 +183,59 @@ class IBkUseTest {
     IBk with = IBkComparison.built(new IBk(), "-K 4 -I -A weka.core.neighboursearch.StopeSearch", training);
     for (Instance row : Tables.half(table, 1)) {
       assertArrayEquals(theirs.distributionForInstance(row), with.distributionForInstance(row), ROUNDING);
+    }
+  }
+
+  @Test
+  void sparseInstancesGiveTheDistributionsOfIBk() throws Exception {
+    Tables.Shape shape = new Tables.Shape();
+    shape.coarse = true;
+    shape.missing = 0.1;
+    Instances table = Tables.random(shape, 11);
+    NonSparseToSparse filter = new NonSparseToSparse();
+    filter.setInputFormat(table);
+    Instances sparse = Filter.useFilter(table, filter);
+    assertTrue(sparse.instance(0) instanceof SparseInstance);
+    IBkComparison.compare(sparse, "-K 3 -I");
+    IBkComparison.compare(sparse, "-K 3 -I " + IBkComparison.linear("weka.core.ManhattanDistance -D -R first-last"));
+  }
+
+  @Test
+  void aValueThatIsInfiniteLeavesTheOtherRows() throws Exception {
+    Instances table = table(100, 12);
+    table.instance(3).setValue(0, Double.POSITIVE_INFINITY);
+    StopeIBk classifier = (StopeIBk) IBkComparison.built(new StopeIBk(), "-K 1", table);
+    for (double[] distribution : classifier.distributionsForInstances(new Instances(table, 10, 50))) {
+      assertEquals(1, Utils.sum(distribution), ROUNDING);
+      assertTrue(distribution[Utils.maxIndex(distribution)] > 0.9, Arrays.toString(distribution));
+    }
+  }
+
+  @Test
+  void anInterruptEndsThePredictions() throws Exception {
+    Instances table = table(2000, 13);
+    StopeIBk classifier = (StopeIBk) IBkComparison.built(new StopeIBk(), "-K 3", table);
+    Thread.currentThread().interrupt();
+    StopeException e = assertThrows(StopeException.class, () -> classifier.distributionsForInstances(table));
+    assertEquals(StopeException.Code.CANCELLED, e.code());
+    assertTrue(Thread.interrupted(), "the interrupt was lost");
+    assertEquals(2000, classifier.distributionsForInstances(table).length);
+  }
+
+  @Test
+  void numberOfThreadsAndBatchesChangeNoBit() throws Exception {
+    Instances table = table(900, 14);
+    Instances test = Tables.half(table, 1);
+    String search = "-K 5 -I -A \"weka.core.neighboursearch.StopeSearch -threads ";
+    StopeIBk one = (StopeIBk) IBkComparison.built(new StopeIBk(), search + "1\"", Tables.half(table, 0));
+    StopeIBk two = (StopeIBk) IBkComparison.built(new StopeIBk(), search + "2 -device cpu\"", Tables.half(table, 0));
+    double[][] expected = one.distributionsForInstances(test);
+    for (int i = 0; i < test.numInstances(); i += 50) {
+      Instances batch = new Instances(test, i, Math.min(50, test.numInstances() - i));
+      double[][] found = two.distributionsForInstances(batch);
+      for (int j = 0; j < found.length; j++) {
+        assertArrayEquals(expected[i + j], found[j], 0, "row " + (i + j));
+      }
     }
   }
 
