@@ -8,8 +8,11 @@ def mixed_table(n_rows=60, seed=1, missing=0.1, weights=False):
     """Two numeric, one time and two discrete attributes, a discrete class, a text and a numeric meta."""
     rng = np.random.default_rng(seed)
     domain = Domain(
-        [ContinuousVariable("a"), TimeVariable("when", have_date=1), DiscreteVariable("color", ("red", "green", "blue")),
-         ContinuousVariable("b"), DiscreteVariable("size", ("L", "M", "S"))],
+        [
+            ContinuousVariable("a"), TimeVariable("when", have_date=1),
+            DiscreteVariable("color", ("red", "green", "blue")), ContinuousVariable("b"),
+            DiscreteVariable("size", ("L", "M", "S")),
+        ],
         DiscreteVariable("class", ("no", "yes", "maybe")),
         [StringVariable("name"), ContinuousVariable("note")],
     )

@@ -20,7 +20,8 @@ from . import engine
 from .table import DataError, training_table
 
 __all__ = [
-    "METHODS", "CutDiscretize", "Cuts", "discretized_variable", "find_cuts", "interval_labels", "labelled_rows",
+    "METHODS", "CutDiscretize", "Cuts", "cut_texts", "discretized_variable", "find_cuts", "interval_labels",
+    "labelled_rows",
 ]
 
 # The engine's name, what a person reads, and whether the method looks at the class.
@@ -183,9 +184,16 @@ class CutIntervals(Discretizer):
 
 
 def interval_labels(variable, points):
-    """A label for each interval, with as many digits as tell the cuts apart."""
+    """A label for each interval."""
     if not points:
         return ("single_value",)
+    texts = cut_texts(variable, points)
+    between = [f"{low} - {high}" for low, high in zip(texts, texts[1:])]
+    return (f"< {texts[0]}", *between, f"≥ {texts[-1]}")
+
+
+def cut_texts(variable, points):
+    """The cuts of a numeric attribute as a person reads them, with as many digits as tell them apart."""
     texts = [variable.str_val(point) for point in points]
     if not variable.is_time:
         texts = [_without_zeros(text) for text in texts]
@@ -193,8 +201,7 @@ def interval_labels(variable, points):
         if len(set(texts)) == len(points):
             break
         texts = [f"{point:.{digits}g}" for point in points]
-    between = [f"{low} - {high}" for low, high in zip(texts, texts[1:])]
-    return (f"< {texts[0]}", *between, f"≥ {texts[-1]}")
+    return texts
 
 
 def _without_zeros(text):

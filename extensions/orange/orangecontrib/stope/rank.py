@@ -56,7 +56,8 @@ def scores_table(found):
     """A ranking as an Orange table: a row for each attribute, with its name and its best cut as metas."""
     names = ["Score"] + (["p", "q"] if found and found[0]["p_value"] is not None else [])
     fields = {"Score": "score", "p": "p_value", "q": "q_value"}
-    domain = Domain([ContinuousVariable(name) for name in names], metas=[StringVariable("Feature"), StringVariable("Best cut")])
+    metas = [StringVariable("Feature"), StringVariable("Best cut")]
+    domain = Domain([ContinuousVariable(name) for name in names], metas=metas)
     X = np.array([[one[fields[name]] for name in names] for one in found], dtype=float).reshape(len(found), len(names))
     metas = np.array([[one["name"], cut_text(one)] for one in found], dtype=object).reshape(len(found), 2)
     table = Table.from_numpy(domain, X, metas=metas)

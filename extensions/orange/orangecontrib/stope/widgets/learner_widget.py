@@ -17,6 +17,23 @@ def _fit(learner, data, state):
     return run_watched(learner, data, state=state)
 
 
+def _why_not(data):
+    """Why nothing can be learned from a table that has a class variable; None where something can."""
+    if data.is_sparse():
+        return ("The data are sparse, and stope takes dense tables. Make them dense in Edit Domain, or with "
+                "Continuize.")
+    if len(data) == 0:
+        return "The data have no rows."
+    if not data.domain.attributes:
+        return "The data have no attributes to learn from."
+    known = data.Y[~np.isnan(data.Y)]
+    if len(known) == 0:
+        return "No row has a class, so there is nothing to learn from."
+    if len(np.unique(known)) < 2:
+        return "All rows have the same class, so there is nothing to learn."
+    return None
+
+
 class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
     """A learner widget that fits its model in a thread."""
 
@@ -25,9 +42,7 @@ class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
     device = Setting("auto")
 
     class Error(OWBaseLearner.Error):
-        fitting_failed = Msg("{}")
-        sparse_not_supported = Msg("The data are sparse, and stope takes dense tables. Make them dense in Edit Domain, "
-                                   "or with Continuize.")
+        not_learned = Msg("{}")
 
     class Warning(OWBaseLearner.Warning):
         remarks = Msg("{}")
@@ -45,8 +60,7 @@ class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
 
     def update_model(self):
         self.cancel()
-        self.Error.fitting_failed.clear()
-        self.Error.out_of_memory.clear()
+        self.Error.not_learned.clear()
         self.Warning.remarks.clear()
         self.model = None
         if self.check_data():
@@ -55,19 +69,21 @@ class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
             self._send_model()
 
     def check_data(self):
+        """Whether a model can be fitted; shows in words why not, and how many rows are left out."""
         self.Information.without_class.clear()
-        if not super().check_data():
+        self.valid_data = False
+        if self.data is None or self.learner is None:
+            return False
+        self.Error.data_error.clear()
+        reason = self.learner.incompatibility_reason(self.data.domain) or _why_not(self.data)
+        if reason is not None:
+            self.Error.data_error(reason)
             return False
         missing = int(np.isnan(self.data.Y).sum())
-        if missing == len(self.data):
-            self.Error.data_error("No row has a class, so there is nothing to learn from.")
-            self.valid_data = False
-        elif len(np.unique(self.data.Y[~np.isnan(self.data.Y)])) < 2:
-            self.Error.data_error("All rows have the same class, so there is nothing to learn.")
-            self.valid_data = False
-        elif missing:
+        if missing:
             self.Information.without_class(f"Left out: {missing} row{'s' * (missing != 1)} without a class.")
-        return self.valid_data
+        self.valid_data = True
+        return True
 
     def on_done(self, model):
         self.model = model
@@ -81,7 +97,7 @@ class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
     def on_exception(self, ex):
         if isinstance(ex, Interrupted):
             return
-        self.Error.fitting_failed(words_of(ex))
+        self.Error.not_learned(words_of(ex))
         self._send_model()
 
     def on_partial_result(self, result):

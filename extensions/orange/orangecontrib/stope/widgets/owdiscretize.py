@@ -8,7 +8,7 @@ from Orange.widgets.settings import Setting
 from Orange.widgets.utils.widgetpreview import WidgetPreview
 from Orange.widgets.widget import Output
 
-from ..discretize import METHODS, CutDiscretize, find_cuts
+from ..discretize import METHODS, CutDiscretize, cut_texts, find_cuts
 from .background import run_watched
 from .cells import fill_cells, table_of
 from .choices import DEVICES, label_of, name_combo
@@ -113,8 +113,9 @@ class OWStopeDiscretize(OWStopeData):
         self.tell_remarks(self.cuts.remarks)
         rows = []
         for variable, points in self.cuts.points.items():
-            shown = [str(point) if variable.is_discrete else variable.str_val(point) for point in points[:_SHOWN_CUTS]]
-            rows.append((variable.name, len(points), ", ".join(shown) + (", …" if len(points) > _SHOWN_CUTS else "")))
+            texts = points if variable.is_discrete else cut_texts(variable, points)
+            more = ", …" if len(points) > _SHOWN_CUTS else ""
+            rows.append((variable.name, len(points), ", ".join(texts[:_SHOWN_CUTS]) + more))
         fill_cells(self.table, rows)
         self.Outputs.data.send(data)
 
