@@ -28,6 +28,7 @@ constexpr std::string_view kMissing =
     R"(--missing A,B,...        how a missing value is spelled; an empty item is the empty field
 --missing-policy P       tree, discretize: what it means: error, value, drop or fill
 --impute none|mean       pca, lsq: an error, or the mean of its column
+stope impute             fills missing values in from the nearest rows that have the column
 --missing-share P        gen: how many there are in the table it makes
 
 Nearest neighbours: most measures skip an attribute that is missing in either row, and do not rescale. So a row

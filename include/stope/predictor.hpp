@@ -15,6 +15,7 @@
 
 #include "stope/cuts.hpp"
 #include "stope/discretize.hpp"
+#include "stope/impute.hpp"
 #include "stope/knn.hpp"
 #include "stope/lsq.hpp"
 #include "stope/neighbors_model.hpp"
@@ -36,7 +37,7 @@ struct CutsModel {
 /// A fitted model, and the columns of the table to which it was fitted: names, types, roles and values, without rows.
 struct Model {
   Table columns;
-  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer> fitted;
+  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer, Imputer> fitted;
 
   /// "k-NN classifier", "principal components", ...
   std::string_view kind() const;
@@ -53,7 +54,8 @@ class Predictor {
   /// Fits k-NN to its training table, once; other kinds are ready. Throws what KnnIndex::fit throws.
   explicit Predictor(Model model, const RunOptions& run = {});
 
-  /// What the model gives. table: scores of components, codes of cuts, normalised columns.
+  /// What the model gives. table: scores of components, codes of cuts, normalised columns, the
+  /// table without missing values.
   enum class Gives { classes, numbers, neighbors, table };
   Gives gives() const;
 
@@ -75,7 +77,7 @@ class Predictor {
   std::vector<double> regress(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
   /// k-NN without a label: the nearest rows of the training table, as many as the model says.
   Neighbors neighbors(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
-  /// Components, cuts and normalisations.
+  /// Components, cuts, normalisations and imputations.
   Table transform(const Table& table, const RunOptions& run = {}) const;
 
   /// The same in blocks of rows, in their order, so that the result need not fit in memory. Empty for models that do

@@ -213,6 +213,7 @@ Table Predictor::transform(const Table& table, const RunOptions& run) const try 
   if (const auto* const cuts = std::get_if<CutsModel>(&ready_->model.fitted)) {
     return apply_cuts(table, cuts->cuts, cuts->coding, run);
   }
+  if (const auto* const imputer = std::get_if<Imputer>(&ready_->model.fitted)) return imputer->apply(table, run);
   return std::get<Normalizer>(ready_->model.fitted).apply(table, run);
 } catch (...) {
   rethrow_as_error();

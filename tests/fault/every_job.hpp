@@ -1,6 +1,7 @@
 // Every job of the public API on one small table, for tests that break the table or the memory.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -208,22 +209,34 @@ class Jobs {
     const LsqOptions lines{.nominal = NominalFeatures::skip};
     const Pca pca = Pca::fit(good, components, run);
     const LinearModel line = LinearModel::fit(for_regression(good), lines, run);
-    return {{"Pca::fit", {}, [=](const Table& table) -> Call { return [=] { Pca::fit(table, components, run); }; }},
-            {"Pca::transform", {}, [=](const Table& table) -> Call { return [=] { pca.transform(table, run); }; }},
-            {"Pca::to_table and back",
-             {},
-             [=](const Table&) -> Call { return [=] { Pca::from_table(pca.to_table(), components); }; },
-             Reads::nothing},
-            {"LinearModel::fit",
-             {},
-             [=](const Table& table) -> Call {
-               return [=, mine = for_regression(table)] { LinearModel::fit(mine, lines, run); };
-             }},
-            {"LinearModel::predict", {}, [=](const Table& table) -> Call { return [=] { line.predict(table, run); }; }},
-            {"LinearModel::to_table and back",
-             {},
-             [=](const Table&) -> Call { return [=] { LinearModel::from_table(line.to_table()); }; },
-             Reads::nothing}};
+    Table holes = good;
+    holes.columns[0] = make_numeric("x", {0, 1, 2, 3, 4, 5, 6, std::nan(""), 8, 9, 10, 11});
+    holes.columns[2] = make_nominal("c", {0, 1, 2, -1, 1, 2, 0, 1, 2, 0, 1, 2}, good.columns[2].values);
+    const Imputer imputer = Imputer::fit(holes, {.n_neighbors = 2}, run);
+    return {
+        {"Pca::fit", {}, [=](const Table& table) -> Call { return [=] { Pca::fit(table, components, run); }; }},
+        {"Pca::transform", {}, [=](const Table& table) -> Call { return [=] { pca.transform(table, run); }; }},
+        {"Pca::to_table and back",
+         {},
+         [=](const Table&) -> Call { return [=] { Pca::from_table(pca.to_table(), components); }; },
+         Reads::nothing},
+        {"LinearModel::fit",
+         {},
+         [=](const Table& table) -> Call {
+           return [=, mine = for_regression(table)] { LinearModel::fit(mine, lines, run); };
+         }},
+        {"Imputer::fit", {"c", "d"}, [=](const Table& table) -> Call { return [=] { Imputer::fit(table, {}, run); }; }},
+        {"Imputer::apply", {"c", "d"}, [=](const Table& table) -> Call { return [=] { imputer.apply(table, run); }; }},
+        {"LinearModel::predict", {}, [=](const Table& table) -> Call { return [=] { line.predict(table, run); }; }},
+        {"LinearModel::to_table and back",
+         {},
+         [=](const Table&) -> Call { return [=] { LinearModel::from_table(line.to_table()); }; },
+         Reads::nothing},
+        // A good table lacks nothing: this one has values to fill in.
+        {"Imputer::apply to holes",
+         {},
+         [=](const Table&) -> Call { return [=] { imputer.apply(holes, run); }; },
+         Reads::nothing}};
   }
 
   std::vector<Job> files() const {
