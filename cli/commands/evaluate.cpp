@@ -289,7 +289,13 @@ class Evaluate : public Command {
 
   std::string run_lsq(Session& session, const Table& table, Json options) {
     const auto found = session.timed("evaluate", [&] {
-      return std::make_shared<LsqEvaluation>(evaluate_lsq(table, lsq_, session.run()));
+      try {
+        return std::make_shared<LsqEvaluation>(evaluate_lsq(table, lsq_, session.run()));
+      } catch (const Error& error) {  // what helps has other names than for the other models
+        Place place = error.place();
+        if (place.option == "nominal" || place.option == "missing") place.option = "lsq_" + place.option;
+        throw Error(error.code(), error.message(), std::move(place));
+      }
     });
     kept_ = std::exchange(found->predictions, {});
     options["alpha"] = lsq_.lsq.alpha;
@@ -379,11 +385,11 @@ class Evaluate : public Command {
            probability_text(best.repeats, best.probabilities, best.classification.n_rows) + repeats_text();
   }
 
-  // A single line says its deviations below its scores; several lines have said them.
+  // The means and deviations of the best line.
   std::string repeats_text() const {
-    return shape_.repeated && lines_.size() == 1 ? "\nmeans and standard deviations over the repeats\n" +
-                                                       evaluation_text(lines_, shape_)
-                                                 : "";
+    const auto best = std::find_if(lines_.begin(), lines_.end(), [](const EvaluationLine& line) { return line.best; });
+    if (!shape_.repeated || best == lines_.end()) return "";
+    return "\nmeans and standard deviations over the repeats\n" + cli::repeats_text(*best->repeats, shape_.classes);
   }
 
   void note_grid(Session& session, const std::shared_ptr<EvaluationGrid>& found) const {

@@ -38,10 +38,13 @@ std::span<const ScoreColumn> columns_of(bool classes) {
   return classes ? std::span<const ScoreColumn>(kClassScores) : std::span<const ScoreColumn>(kNumberScores);
 }
 
-std::string score_cell(const ScoreColumn& column, const std::vector<RepeatScores>& repeats) {
+enum class Deviation { shown, left_out };
+
+std::string score_cell(const ScoreColumn& column, const std::vector<RepeatScores>& repeats, Deviation deviation) {
   const auto text = [&](double value) { return column.share ? format_score(value) : format_value(value); };
   const Spread found = spread(repeats, column.score);
-  return repeats.size() > 1 ? text(found.mean) + " +- " + text(found.deviation) : text(found.mean);
+  const bool both = repeats.size() > 1 && deviation == Deviation::shown;
+  return both ? text(found.mean) + " +- " + text(found.deviation) : text(found.mean);
 }
 
 bool any(const std::vector<EvaluationLine>& lines, const ScoreColumn& column) {
@@ -87,9 +90,23 @@ std::string evaluation_text(const std::vector<EvaluationLine>& lines, const Eval
     if (heads.metric) row.push_back(line.metric);
     if (heads.normalize) row.push_back(line.normalize);
     if (heads.k) row.push_back(std::to_string(line.k));
-    for (const ScoreColumn& column : columns) row.push_back(score_cell(column, *line.repeats));
+    // All deviations would not fit a terminal: the score that decides has its own.
+    for (const ScoreColumn& column : columns) {
+      const bool decides = column.score == columns.front().score;
+      row.push_back(score_cell(column, *line.repeats, decides ? Deviation::shown : Deviation::left_out));
+    }
     row.emplace_back(line.best ? "best" : "");
     text.row(row);
+  }
+  return text.text(2);
+}
+
+std::string repeats_text(const std::vector<RepeatScores>& repeats, bool classes) {
+  TextTable text({Align::left, Align::left});
+  for (const ScoreColumn& column : columns_of(classes)) {
+    if (std::isnan(spread(repeats, column.score).mean)) continue;
+    text.row({column.score == &RepeatScores::balanced_accuracy ? "balanced accuracy" : column.title,
+              score_cell(column, repeats, Deviation::shown)});
   }
   return text.text(2);
 }

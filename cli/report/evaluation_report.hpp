@@ -25,8 +25,11 @@ struct EvaluationShape {
   bool repeated = false;  // several repetitions: mean and deviation
 };
 
-/// A table for people. Scores that no line has are left out.
+/// A table for people. Scores that no line has are left out. Under repetitions the first score has its deviation.
 std::string evaluation_text(const std::vector<EvaluationLine>& lines, const EvaluationShape& shape);
+
+/// Mean and deviation of every score of one line, one below the other.
+std::string repeats_text(const std::vector<RepeatScores>& repeats, bool classes);
 
 /// One record a line. The columns depend on the shape alone. Under repetitions scores are means, and "..._std" their
 /// deviations.

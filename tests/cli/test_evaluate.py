@@ -251,9 +251,9 @@ def test_scores_without_room_for_confidences_say_so(folder):
 
 
 def test_classify_and_its_saved_model_weigh_classes(folder):
-    words = ["two.csv", "two.csv", "--target", "y", "-k", "9", "--proba"]
-    plain = run("classify", *words, cwd=folder).text
-    weighed = run("classify", *words, "--class-weight", "balanced", "--model-out", "w.stope", cwd=folder).text
+    words = ["two.csv", "two.csv", "--target", "y", "--proba"]
+    plain = run("classify", *words, "-k", "9", cwd=folder).text
+    weighed = run("classify", *words, "-k", "9", "--class-weight", "balanced", "--model-out", "w.stope", cwd=folder).text
     yes = [sum(row["prediction"] == "yes" for row in records(text)) for text in (plain, weighed)]
     assert yes[1] > yes[0]
     assert run("predict", "w.stope", "two.csv", "--proba", cwd=folder).text == weighed

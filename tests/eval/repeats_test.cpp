@@ -67,7 +67,7 @@ TEST(Repeats, AreTheEvaluationsOfTheNextSeeds) {
     double mean = 0.0, auc = 0.0;
     for (std::uint64_t r = 0; r < 3; ++r) {
       options.seed = 7 + r;
-      const EvaluationOfK& one = evaluate(table, options).of_k[1];
+      const EvaluationOfK one = evaluate(table, options).of_k[1];
       const EvaluationOfK& all = repeated.of_k[1];
       EXPECT_EQ(all.repeats[r].accuracy, one.classification.accuracy);
       EXPECT_EQ(all.repeats[r].kappa, one.classification.kappa);
