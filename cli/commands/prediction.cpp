@@ -147,6 +147,12 @@ std::vector<std::string> names_of(const Values& classes, const std::vector<std::
   return names;
 }
 
+std::vector<std::string> number_names(const std::vector<std::string>& more) {
+  std::vector<std::string> names = {"prediction"};
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
 }  // namespace
 
 ClassOutput::ClassOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,
@@ -173,15 +179,8 @@ void ClassOutput::report(Session& session) {
 }
 
 NumberOutput::NumberOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,
-                           const Table& test, const Column* label)
-    : label_(label), out_(run, file, format, test, {"prediction"}) {}
-
-void NumberOutput::operator()(std::int64_t first_row, std::span<const double> block) {
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    out_.row(first_row + static_cast<std::int64_t>(i), [&](RecordWriter& csv) { csv.number(block[i]); });
-  }
-  if (label_ != nullptr) predicted_.insert(predicted_.end(), block.begin(), block.end());
-}
+                           const Table& test, const Column* label, const std::vector<std::string>& more)
+    : label_(label), out_(run, file, format, test, number_names(more)) {}
 
 void NumberOutput::report(Session& session) const {
   if (label_ != nullptr) report_scores(session, score_against(*label_, predicted_));

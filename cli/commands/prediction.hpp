@@ -125,9 +125,22 @@ class ClassOutput {
 /// Writes numbers as they are predicted, and keeps them for the scores.
 class NumberOutput {
  public:
+  /// `more` names columns behind the prediction; `cells` of row() fills them.
   NumberOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format, const Table& test,
-               const Column* label);
-  void operator()(std::int64_t first_row, std::span<const double> block);
+               const Column* label, const std::vector<std::string>& more = {});
+  void operator()(std::int64_t first_row, std::span<const double> block) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      row(first_row + static_cast<std::int64_t>(i), block[i], [](RecordWriter&) {});
+    }
+  }
+  template <class Cells>
+  void row(std::int64_t row, double number, const Cells& cells) {
+    if (label_ != nullptr) predicted_.push_back(number);
+    out_.row(row, [&](RecordWriter& csv) {
+      csv.number(number);
+      cells(csv);
+    });
+  }
   void flush() { out_.flush(); }
   void report(Session& session) const;
 
