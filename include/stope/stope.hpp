@@ -39,6 +39,7 @@
 #include "stope/report.hpp"
 #include "stope/row_text.hpp"
 #include "stope/run.hpp"
+#include "stope/split.hpp"
 #include "stope/stats.hpp"
 #include "stope/table.hpp"
 #include "stope/table_builder.hpp"
