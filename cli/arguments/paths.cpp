@@ -12,6 +12,7 @@
 
 #include "report/output_format.hpp"
 #include "stope/error.hpp"
+#include "stope/io.hpp"
 
 namespace stope::cli {
 namespace {
@@ -53,6 +54,17 @@ bool is_one_file(const std::string& output, const std::string& input) {
   if (::stat(output.c_str(), &first) != 0) return false;
   if ((input == "-" ? ::fstat(STDIN_FILENO, &second) : ::stat(input.c_str(), &second)) != 0) return false;
   return is_one_file(first, second);
+}
+
+// The input may be a folder or a pattern, and the output one of its files.
+bool is_one_of_files(const std::string& output, const std::string& input) {
+  if (is_one_file(output, input)) return true;
+  try {
+    const std::vector<std::string> parts = files_of(input);
+    return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) { return is_one_file(output, part); });
+  } catch (const Error&) {
+    return false;  // reading it tells what is wrong
+  }
 }
 
 // The path of the file that an output replaces, also where it does not exist yet.
@@ -105,7 +117,7 @@ void check_paths(const CLI::App& command) {
     };
     if (output.path.empty()) refuse(": the name is empty; '-' is stdout");
     for (const NamedPath& input : paths.inputs) {
-      if (!is_one_file(output.path, input.path)) continue;
+      if (!is_one_of_files(output.path, input.path)) continue;
       refuse(" '" + output.path + "' is the same file as " + input.option + " '" + input.path +
              "', which it would replace: name another one");
     }

@@ -38,6 +38,12 @@ void add_text_options(CLI::App& app, ReadOptions& read) {
       "--decimal", "CHAR",
       "Decimal mark of numbers; default: a point, or a comma in columns that it fits, where the separator is ;",
       [&read](const std::string& word) { read.decimal = parse_character(word, "--decimal"); });
+  group.parsed("--thousands", "CHAR",
+               "Mark between groups of three digits: , for 1,234,567.5; . for 1.234,5; ' ' also for no-break spaces",
+               [&read](const std::string& word) { read.thousands = parse_character(word, "--thousands"); });
+  group.flag("--allow-ragged", read.allow_ragged,
+             "Fill records that are too short with missing values, and cut those that are too long; a warning counts "
+             "them");
   group.parsed("--header", "yes|no",
                "Whether the first record holds names; default: no with --names, else yes unless its fields fit the "
                "types of the columns below",
@@ -75,15 +81,23 @@ void add_format_options(CLI::App& app, ReadOptions& read) {
       throw Error(ErrorCode::invalid_argument, "--n-features: '" + word + "' is not at least 1");
     }
   });
+  group.parsed("--sample", "N", "Keep N rows of the first table, chosen by chance (--seed), in their order",
+               [&read](const std::string& word) {
+                 read.sample = parse_integer(word, "--sample");
+                 if (read.sample < 1) {
+                   throw Error(ErrorCode::invalid_argument, "--sample: '" + word + "' is not at least 1");
+                 }
+               });
   group.choice("--dtype", read.dtype, {"float32", "float64", "int32", "int64", "uint8"},
                "Type of a raw array's values [" + read.dtype + "]");
 }
 
 void add_column_options(CLI::App& app, TableArguments& arguments, Tables tables) {
-  OptionGroup group(app, "Columns (by name or by number, counted from 1)");
+  OptionGroup group(app, "Columns (by name or number, counted from 1; lists take patterns and ranges)");
   ReadOptions& read = arguments.read;
   group.text("--target,--label", read.target, "COLUMN", "The label");
   group.text("--id", read.id, "COLUMN", "A column that names the rows; not a feature");
+  group.list("--select", read.select, "COLUMN,...", "Columns to keep, beside those with a role; default: all");
   group.list("--ignore", read.ignore, "COLUMN,...", "Columns to leave out");
   group.text("--sample-weight", read.sample_weight, "COLUMN", "Weights of the rows, in votes and scores");
   group.list("--nominal", read.nominal, "COLUMN,...", "Columns to read as nominal, spelled as in the file");
@@ -147,6 +161,7 @@ Table TableArguments::read_first(const std::string& path, Session& session) cons
   // If ids such as 007 or 12345678901234567890 were read as numbers, they would be written differently.
   const bool listed = std::find(first.numeric.begin(), first.numeric.end(), first.id) != first.numeric.end();
   if (named && !listed) first.nominal.push_back(first.id);
+  first.sample_seed = session.arguments().seed;
   warn_of_policy_as_spelling(session, "this command has no --missing-policy");
   session.note_reading(path, first);
   return read_table(path, first, session.run());

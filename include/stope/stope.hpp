@@ -42,6 +42,7 @@
 #include "stope/row_text.hpp"
 #include "stope/run.hpp"
 #include "stope/scores.hpp"
+#include "stope/split.hpp"
 #include "stope/stats.hpp"
 #include "stope/table.hpp"
 #include "stope/table_builder.hpp"

@@ -13,13 +13,17 @@ namespace {
 
 constexpr const char* kMissing = "what a missing value of an attribute means";
 
+void visit_number(Visitor& visitor, const char* name, std::uint64_t& value, const char* help) {
+  auto number = static_cast<std::int64_t>(value);
+  visitor.integer(name, number, help);
+  if (number < 0) throw Error(ErrorCode::invalid_argument, std::string(name) + " is negative", {.option = name});
+  value = static_cast<std::uint64_t>(number);
+}
+
 }  // namespace
 
 void visit_seed(Visitor& visitor, std::uint64_t& seed, const char* help) {
-  auto number = static_cast<std::int64_t>(seed);
-  visitor.integer("seed", number, help);
-  if (number < 0) throw Error(ErrorCode::invalid_argument, "seed is negative", {.option = "seed"});
-  seed = static_cast<std::uint64_t>(number);
+  visit_number(visitor, "seed", seed, help);
 }
 
 namespace {
@@ -31,6 +35,7 @@ void visit_columns(Visitor& visitor, Read& read) {
   visitor.text("id", read.id, "a column that names the rows");
   visitor.text("sample_weight", read.sample_weight, "weights of the rows");
   visitor.flag("target_is_nominal", read.target_is_nominal, "a target of numbers becomes nominal");
+  visitor.list("select", read.select, "the columns that stay, by name, number, pattern or range; empty = all");
   visitor.list("ignore", read.ignore, "columns to leave out");
   visitor.list("nominal", read.nominal, "columns that are nominal");
   visitor.list("numeric", read.numeric, "columns that are numbers");
@@ -69,6 +74,8 @@ void ReadJob::visit(Visitor& visitor) {
   visitor.character("decimal", read.decimal, "decimal mark; empty = found");
   visitor.character("comment", read.comment, "lines that begin with it are no records");
   visitor.integer("skip_lines", read.skip_lines, "lines before the table");
+  visitor.character("thousands", read.thousands, "mark between groups of three digits; empty = none");
+  visitor.flag("allow_ragged", read.allow_ragged, "fill records that are too short, cut those that are too long");
   visitor.choice("header", read.header, header, "whether the first record holds names");
   visitor.list("names", read.names, "names of all columns");
   visitor.list("missing_values", read.missing, "spellings of a missing value");
@@ -78,6 +85,9 @@ void ReadJob::visit(Visitor& visitor) {
   visitor.list("date", read.date, "columns that are ISO dates");
   visitor.integer("n_features", read.n_features, "columns of a raw array");
   visitor.text("dtype", read.dtype, "type of a raw array's values");
+  visitor.text("sheet", read.sheet, "a workbook's sheet by name or number; empty = the first that is shown");
+  visitor.integer("sample", read.sample, "keep so many rows, chosen by chance; 0 = all");
+  visit_number(visitor, "sample_seed", read.sample_seed, "of the choice of these rows");
 }
 
 void DistanceOptions::visit(Visitor& visitor) {

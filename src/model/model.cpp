@@ -123,9 +123,8 @@ ModelSummary summarize_model(const std::string& path, const RunOptions& run) try
 }
 
 bool is_model_file(const std::string& path, const RunOptions& run) try {
-  std::error_code missing;  // load_bytes says what is wrong
-  const auto type = std::filesystem::status(path, missing).type();
-  if (path == "-" || type == std::filesystem::file_type::fifo) return false;
+  std::error_code missing;  // the reader of tables says what is wrong; it also knows folders and patterns
+  if (path == "-" || !std::filesystem::is_regular_file(path, missing)) return false;
   if (format_of(path) != Format::automatic && (path.ends_with(".gz") || path.ends_with(".zst"))) return false;
   return model::looks_like_model(io::load_bytes(path, run).view);
 } catch (...) {

@@ -24,7 +24,7 @@ __all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "wr
 
 FilePath = Union[str, "os.PathLike[str]"]
 
-_LISTS = ("names", "missing", "ignore", "nominal", "numeric", "date")
+_LISTS = ("names", "missing", "select", "ignore", "nominal", "numeric", "date")
 
 
 def _path_text(path):
@@ -45,12 +45,16 @@ def read_table(path: FilePath, **options) -> Table:
     Parameters
     ----------
     path : str or path-like
-        "-" is standard input.
+        "-" is standard input. A folder, or a pattern such as "parts/*.csv", makes one table of several files.
     **options
         format, encoding, separator, decimal, comment : str
             What the suffix and the text do not show.
         skip_lines : int
             Lines before the table.
+        thousands : str
+            The mark between groups of three digits, as in 1,234,567.5.
+        allow_ragged : bool
+            Fill records that are too short with missing values, and cut those that are too long.
         header : bool or "automatic"
             Whether the first record holds names.
         names : list of str
@@ -61,8 +65,12 @@ def read_table(path: FilePath, **options) -> Table:
             Columns by name or by number, counted from 1, that are no features.
         target_is_nominal : bool
             Read the target as it is spelled: for classification.
-        ignore, nominal, numeric, date : list of str
-            Columns to leave out, or to read as such.
+        select, ignore, nominal, numeric, date : list of str
+            Columns to keep, to leave out, or to read as such: names, numbers, patterns ("gene_*") or ranges ("3-10").
+        sample, sample_seed : int
+            Keep so many rows, chosen by chance; the same seed gives the same rows.
+        sheet : str or int
+            A workbook's sheet by name or number; by default the first one that is shown.
         nominal_order : "sorted" or "appearance"
         schema, schema_part : str
             A schema file, and "train" or "test".
@@ -87,7 +95,7 @@ def read_table(path: FilePath, **options) -> Table:
             options[name] = [options[name]]
         elif name in options:
             options[name] = [str(item) for item in options[name]]
-    for name in ("target", "id", "sample_weight", "schema"):
+    for name in ("target", "id", "sample_weight", "schema", "sheet"):
         if name in options:
             options[name] = os.fspath(options[name]) if name == "schema" else str(options[name])
     if isinstance(options.get("header"), bool):
