@@ -64,6 +64,7 @@ class Evaluate : public Command {
               "File for the scores of every k; without it and without --output-format: a table for people on stdout");
     output_.add_format_to(*app, "evaluate",
                           "Format of the scores of every k; default: from the suffix of FILE, else csv");
+    tables_.after.add_to(*app);
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -79,6 +80,7 @@ class Evaluate : public Command {
     session.hold({&table});
     require_rows(table, table_);
     session.note_input("table", table_, table);
+    tables_.after.warn_of_scores(session);
     const Column* label = column_of(table, Role::label);
     if (label == nullptr) {
       throw Error(ErrorCode::invalid_argument, "which column is the label?", {.file = table_, .option = "target"});

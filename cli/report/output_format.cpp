@@ -53,10 +53,12 @@ constexpr Output kOutputs[] = {
     {"gen table", "-o", kTables},
     {"ata", "-o", kGram, Others::allowed},
     {"gen gram", "-o", kGram, Others::allowed},
+    {"chain", "-o", kModel, Others::allowed},
     {"info", "-o", kText},
     {"check", "-o", kText},
     {"device", "-o", kText},
     {"completion", "-o", kScript},
+    {"stats", "--correlation", kStatistics},
     {"", "--model-out", kModel, Others::allowed},
     {"", "--cuts-out", kCuts, Others::allowed},
 };
