@@ -14,9 +14,12 @@ class App;
 
 namespace stope::cli {
 
+/// What the command can save of what it fits behind the model.
+enum class Saves { nothing, chain };
+
 class Preparation {
  public:
-  void add_to(CLI::App& app);
+  void add_to(CLI::App& app, Saves saves = Saves::chain);
   bool wanted() const { return !path_.empty(); }
   const std::string& path() const { return path_; }
 

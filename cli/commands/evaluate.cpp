@@ -64,7 +64,7 @@ class Evaluate : public Command {
               "File for the scores of every k; without it and without --output-format: a table for people on stdout");
     output_.add_format_to(*app, "evaluate",
                           "Format of the scores of every k; default: from the suffix of FILE, else csv");
-    tables_.after.add_to(*app);
+    tables_.after.add_to(*app, Saves::nothing);
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
