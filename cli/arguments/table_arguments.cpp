@@ -7,6 +7,7 @@
 
 #include "arguments/option.hpp"
 #include "arguments/value.hpp"
+#include "report/output_format.hpp"
 #include "stope/discretize.hpp"
 #include "stope/error.hpp"
 #include "stope/names.hpp"
@@ -154,7 +155,7 @@ void TableArguments::warn_of_policy_as_spelling(Session& session, std::string_vi
                   read.missing[0], instead));
 }
 
-Table TableArguments::read_first(const std::string& path, Session& session) const {
+Table TableArguments::read_first(const std::string& path, Session& session) {
   ReadOptions first = read;
   const Format format = first.format == Format::automatic ? format_of(path) : first.format;
   const bool named = !first.id.empty() && first.schema.empty() && is_text(format);
@@ -163,17 +164,42 @@ Table TableArguments::read_first(const std::string& path, Session& session) cons
   if (named && !listed) first.nominal.push_back(first.id);
   first.sample_seed = session.arguments().seed;
   warn_of_policy_as_spelling(session, "this command has no --missing-policy");
+  if (after.wanted()) return read_as_prepared(path, std::move(first), session);
   session.note_reading(path, first);
   return read_table(path, first, session.run());
 }
 
-Table TableArguments::read_second(const std::string& path, const Table& first, Session& session) const {
+// The model of --after knows columns better than a text file does: "1" may be a code. So a file is read once more where
+// it was read in another way. What comes through a pipe cannot be.
+Table TableArguments::read_as_prepared(const std::string& path, ReadOptions how, Session& session) {
+  require_one_stdin(path, after.path());
+  after.load(session);
+  session.note_reading(path, how);
+  Table table = read_table(path, how, session.run());
+  if (after.adjust(table, how)) {
+    if (is_stream(path)) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("--after {}: its columns have other types or roles than those read from {}; save the table "
+                      "in a file, which can be read again",
+                      after.path(), path));
+    }
+    session.note_reading(path, how);
+    table = read_table(path, how, session.run());
+  }
+  session.hold({&table});
+  return after.applied(table, session);
+}
+
+Table TableArguments::read_second(const std::string& path, const Table& first, Session& session) {
   ReadOptions second = read;
   if (!test_schema.empty()) second.schema = test_schema;
   if (!test_names.empty()) second.names = test_names;
-  second = like(first, path, second);
+  second = like(after.wanted() ? after.before() : first, path, second);
   session.note_reading(path, second);
-  return read_table(path, second, session.run());
+  Table table = read_table(path, second, session.run());
+  if (!after.wanted()) return table;
+  return after.applied(table, session);
 }
 
 }  // namespace stope::cli

@@ -228,6 +228,7 @@ class Evaluate : public Command {
     session.hold({&table});
     require_rows(table, table_);
     session.note_input("table", table_, table);
+    tables_.after.warn_of_scores(session);
     if (column_of(table, Role::label) == nullptr) {
       throw Error(ErrorCode::invalid_argument, "which column is the label?", {.file = table_, .option = "target"});
     }

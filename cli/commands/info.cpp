@@ -220,7 +220,7 @@ class Info : public Command {
 
   // A JSON file can hold cuts alone. If it holds none, the reader of tables knows better what it is. A pipe gives its
   // bytes only once.
-  CutSet read_cuts_of(Session& session) const {
+  CutSet read_cuts_of(Session& session) {
     try {
       return session.timed("read", [&] { return read_cuts(table_, session.run()); });
     } catch (const Error& cuts) {

@@ -53,6 +53,7 @@ class PcaCommand : public Command {
     OptionGroup output(*app, "Output");
     output.text("--components-out", components_, "FILE", "File for means, components and variances (CSV)");
     model_.add_to(*app);
+    tables_.after.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -80,7 +81,7 @@ class PcaCommand : public Command {
       const Format format = format_of(components_) == Format::tsv ? Format::tsv : Format::csv;
       write_table(*components, pca.to_table(), {.format = format}, session.run());
     }
-    model_.write(session, {outline(table), pca});
+    model_.write(session, tables_.after.joined({outline(table), pca}));
     commit_files(session, {&scores, &components, &model_.file});
   }
 

@@ -86,7 +86,7 @@ class Predict : public Command {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("--proba: {} ({}) knows no classes", model_, std::string(model.kind())));
     }
-    const auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    const auto* const neighbors = std::get_if<NeighborsModel>(&last_step(model).fitted);
     require_explained(model);
     const Table* const fitted_to = neighbors != nullptr ? &neighbors->train : &model.columns;
     session.hold({fitted_to});
@@ -95,7 +95,7 @@ class Predict : public Command {
     session.json()["model"] = {{"path", model_}, {"kind", std::string(model.kind())}};
     session.note_input("table", table_, table);
     const auto fit = [&] { return Predictor(model, session.run()); };
-    const bool searches = std::holds_alternative<NeighborsModel>(model.fitted);
+    const bool searches = neighbors != nullptr;
     const Predictor predictor = searches ? session.timed("fit", fit) : fit();
     switch (predictor.gives()) {
       case Predictor::Gives::classes: classify(session, predictor, table); break;
@@ -110,7 +110,8 @@ class Predict : public Command {
  private:
   void set_vote(Model& model) const {
     if (!n_neighbors_ && !weights_) return;
-    auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    auto* const chain = std::get_if<ChainModel>(&model.fitted);
+    auto* const neighbors = std::get_if<NeighborsModel>(chain == nullptr ? &model.fitted : &chain->steps.back().fitted);
     if (neighbors == nullptr) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{}: {} ({}) has no neighbours", n_neighbors_ ? "-k" : "--weights", model_,
@@ -123,7 +124,8 @@ class Predict : public Command {
     neighbors->weights = weights_.value_or(neighbors->weights);
   }
 
-  void require_explained(const Model& model) const {
+  void require_explained(const Model& of) const {
+    const Model& model = last_step(of);
     if (count("--explain-attributes") > 0 && explain_path_.empty()) {
       throw Error(ErrorCode::invalid_argument, "--explain-attributes needs --explain-out");
     }
@@ -136,7 +138,8 @@ class Predict : public Command {
   }
 
   // Whether it gives a table rather than predictions.
-  static bool is_table(const Model& model) {
+  static bool is_table(const Model& of) {
+    const Model& model = last_step(of);
     return std::holds_alternative<Pca>(model.fitted) || std::holds_alternative<CutsModel>(model.fitted) ||
            std::holds_alternative<Normalizer>(model.fitted) || std::holds_alternative<Imputer>(model.fitted);
   }
@@ -144,12 +147,13 @@ class Predict : public Command {
   // The member of --json that holds the result.
   static std::string key_of(const Model& model) {
     if (is_table(model)) return "table";
-    const auto* neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    const auto* neighbors = std::get_if<NeighborsModel>(&last_step(model).fitted);
     const bool labelled = neighbors == nullptr || column_of(neighbors->train, Role::label) != nullptr;
     return labelled ? "predictions" : "neighbors";
   }
 
-  static bool has_classes(const Model& model) {
+  static bool has_classes(const Model& of) {
+    const Model& model = last_step(of);
     const auto* neighbors = std::get_if<NeighborsModel>(&model.fitted);
     return std::holds_alternative<DecisionTree>(model.fitted) || (neighbors != nullptr && neighbors->classifies());
   }
@@ -167,14 +171,14 @@ class Predict : public Command {
   // Under --explain each row of a tree shows the rule that fired: its number as in `stope tree --format rules`, and its
   // conditions.
   void classify(Session& session, const Predictor& predictor, const Table& table) {
-    const auto* const tree = std::get_if<DecisionTree>(&predictor.model().fitted);
+    const auto* const tree = std::get_if<DecisionTree>(&last_step(predictor.model()).fitted);
     const bool explain = common.explain && tree != nullptr;
     const Column* const label = label_of(session, table, true);
     ClassOutput out(session.run(), file_, output_.format, table, predictor.classes(), with_confidences_, label,
                     explain ? std::vector<std::string>{"rule", "because"} : std::vector<std::string>());
     session.timed(tree == nullptr ? "search" : "predict", [&] {
       if (explain) {
-        this->explain(session, *tree, table, out);
+        this->explain(session, *tree, predictor.prepared(table, session.run()), out);
       } else if (const auto report = predictor.classify(table, session.run(), std::ref(out),
                                                         with_confidences_ ? Confidences::all : Confidences::none)) {
         session.note_plan(*report);
@@ -203,13 +207,13 @@ class Predict : public Command {
 
   void regress(Session& session, const Predictor& predictor, const Table& table) {
     const Column* const label = label_of(session, table, false);
-    const auto* const linear = std::get_if<LinearModel>(&predictor.model().fitted);
+    const auto* const linear = std::get_if<LinearModel>(&last_step(predictor.model()).fitted);
     if (linear != nullptr && common.explain) {
-      explain(session, *linear, table, label);
+      explain(session, *linear, predictor.prepared(table, session.run()), label);
       return;
     }
     NumberOutput out(session.run(), file_, output_.format, table, label);
-    const bool searches = std::holds_alternative<NeighborsModel>(predictor.model().fitted);
+    const bool searches = std::holds_alternative<NeighborsModel>(last_step(predictor.model()).fitted);
     session.timed(searches ? "search" : "predict", [&] {
       if (const auto report = predictor.regress(table, session.run(), std::ref(out))) session.note_plan(*report);
     });

@@ -22,6 +22,7 @@ void PredictionArguments::add_to(CLI::App& app, std::string_view command) {
   output.add_to(app, command, "File for the predictions; default: stdout");
   add_scores(app, scores);
   model.add_to(app);
+  tables.after.add_to(app);
   knn.add_to(app);
   tables.add_to(app, Tables::two);
 }
@@ -108,7 +109,9 @@ void note_prediction(Session& session, const PredictionArguments& arguments, con
 }
 
 void save_neighbors(Session& session, PredictionArguments& arguments, PredictionJob& job) {
-  if (arguments.model.wanted()) arguments.model.write(session, {job.columns, job.model});
+  if (arguments.model.wanted()) {
+    arguments.model.write(session, arguments.tables.after.joined({job.columns, job.model}));
+  }
   commit_files(session, {&job.file, &arguments.model.file});
 }
 

@@ -52,6 +52,7 @@ class TreeCommand : public Command {
     output.choice("--format,--output-format", format_, "What is written; default: from the suffix of FILE, else text");
     output.text("-o,--output", output_, "FILE", "File for the tree; default: stdout");
     model_.add_to(*app);
+    tables_.after.add_to(*app);
     tables_.add_to(*app, Tables::two);
     add_common(kExamples);
     tables_.read.target_is_nominal = true;
@@ -78,9 +79,12 @@ class TreeCommand : public Command {
     note(session, tree);
     const std::string text = format_tree(tree, format_);
     file->write(common.json ? text : for_terminal(output_, text));
-    model_.write(session, {outline(table), tree});
+    model_.write(session, tables_.after.joined({outline(table), tree}));
     if (test) score_test(session, tree, *test);
-    if (evaluates()) cross_validate(session, table);
+    if (evaluates()) {
+      tables_.after.warn_of_scores(session);
+      cross_validate(session, table);
+    }
     commit_files(session, {&file, &model_.file});
   }
 

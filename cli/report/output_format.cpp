@@ -62,9 +62,11 @@ constexpr Output kOutputs[] = {
     {"ata", "-o", kGram, Others::allowed},
     {"gen gram", "-o", kGram, Others::allowed},
     {"info", "-o", kColumns},
+    {"chain", "-o", kModel, Others::allowed},
     {"check", "-o", kText},
     {"device", "-o", kText},
     {"completion", "-o", kScript},
+    {"stats", "--correlation", kStatistics},
     {"", "--model-out", kModel, Others::allowed},
     {"", "--cuts-out", kCuts, Others::allowed},
 };

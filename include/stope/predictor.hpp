@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "stope/chain.hpp"
 #include "stope/cuts.hpp"
 #include "stope/discretize.hpp"
 #include "stope/explain.hpp"
@@ -38,7 +39,7 @@ struct CutsModel {
 /// A fitted model, and the columns of the table to which it was fitted: names, types, roles and values, without rows.
 struct Model {
   Table columns;
-  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer, Imputer> fitted;
+  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer, Imputer, ChainModel> fitted;
 
   /// "k-NN classifier", "principal components", ...
   std::string_view kind() const;
@@ -52,11 +53,12 @@ Table outline(const Table& table);
 /// gives something else.
 class Predictor {
  public:
-  /// Fits k-NN to its training table, once; other kinds are ready. Throws what KnnIndex::fit throws.
+  /// Fits k-NN to its training table, once; other kinds are ready. Throws what KnnIndex::fit throws, and
+  /// invalid_argument for a chain that make_chain() would not make.
   explicit Predictor(Model model, const RunOptions& run = {});
 
-  /// What the model gives. table: scores of components, codes of cuts, normalised columns, the
-  /// table without missing values.
+  /// What the model gives. table: scores of components, codes of cuts, normalised columns, the table without missing
+  /// values. A chain gives what its last step gives.
   enum class Gives { classes, numbers, neighbors, table };
   Gives gives() const;
 
@@ -64,9 +66,12 @@ class Predictor {
   /// The names of the classes, in the order of confidences; empty for a model that gives no classes.
   const Values& classes() const;
 
-  /// k-NN: the fitted index, whatever the label. It finds neighbours of rows that normalized() has prepared.
+  /// The table as the last step of a chain takes it: all steps before it are applied. The same table for other models.
+  Table prepared(const Table& table, const RunOptions& run = {}) const;
+  /// k-NN, also as the last step of a chain: the fitted index, whatever the label. It finds neighbours of rows that
+  /// normalized() has prepared.
   const KnnIndex& index() const;
-  /// k-NN: the table as the index takes its rows; the same table where the model has no normalisation.
+  /// k-NN: the table as the index takes its rows; the same table where the model has no normalisation and no steps.
   Table normalized(const Table& table, const RunOptions& run = {}) const;
   /// k-NN: the same model with another k and other weights of votes. Nothing is fitted again. Throws invalid_argument
   /// for a k below 1.
@@ -78,7 +83,7 @@ class Predictor {
   std::vector<double> regress(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
   /// k-NN without a label: the nearest rows of the training table, as many as the model says.
   Neighbors neighbors(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
-  /// Components, cuts, normalisations and imputations.
+  /// Components, cuts, normalisations, imputations, and chains of them.
   Table transform(const Table& table, const RunOptions& run = {}) const;
 
   /// Why k-NN predicts what it predicts: hands the neighbours of every row, their votes and what their distances consist

@@ -57,7 +57,7 @@ Table numbers(const std::vector<double>& values) {
 Table apply(const Predictor& predictor, const Table& rows, const ApplyJob& job, const RunOptions& run) {
   if (job.n_neighbors || !job.weights.empty()) {
     const VoteWeights given = job.weights.empty() ? VoteWeights::uniform : vote_weights(job.weights);
-    const auto* const knn = std::get_if<NeighborsModel>(&predictor.model().fitted);
+    const auto* const knn = std::get_if<NeighborsModel>(&last_step(predictor.model()).fitted);
     ApplyJob rest = job;
     rest.n_neighbors.reset();
     rest.weights.clear();

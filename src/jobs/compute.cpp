@@ -24,7 +24,12 @@ namespace {
 
 Table stats(const Table& table, const NamedOptions& options, const RunOptions& run) {
   const auto job = read_options<StatsJob>(options, "stats");
-  return statistics_table(describe(table, job.options(), run), table);
+  return statistics_table(describe(table, job.options(), run), table, job.quantiles);
+}
+
+Table correlations(const Table& table, const NamedOptions& options, const RunOptions& run) {
+  const auto job = read_options<CorrelationJob>(options, "correlation");
+  return correlation_table(correlation(table, job.correlation, run));
 }
 
 Table histogram(const Table& table, const NamedOptions& options, const RunOptions& run) {
@@ -66,9 +71,10 @@ struct NamedJob {
   std::string_view name;
   Job job;
 };
-constexpr NamedJob kJobs[] = {{"stats", stats},         {"histogram", histogram},  {"value_counts", value_counts},
-                              {"best_cuts", rank_cuts}, {"find_cuts", all_cuts},   {"evaluate", evaluation},
-                              {"confusion", confusion}, {"feature_ranges", ranges}};
+constexpr NamedJob kJobs[] = {
+    {"stats", stats},          {"correlation", correlations}, {"histogram", histogram}, {"value_counts", value_counts},
+    {"best_cuts", rank_cuts},  {"find_cuts", all_cuts},       {"evaluate", evaluation},     {"confusion", confusion},
+    {"feature_ranges", ranges}};
 
 Job job_of(const std::string& name) {
   Names names = {"pairwise"};

@@ -141,6 +141,7 @@ void PairwiseJob::visit(Visitor& visitor) {
 void StatsJob::visit(Visitor& visitor) {
   visitor.flag("extremes", extremes, "only count, missing, zeros, min and max");
   visitor.flag("distinct", distinct, "count the different values of numeric columns");
+  visitor.numbers("quantiles", quantiles, "shares from 0 to 1: quantiles of numeric columns; 0.5 is the median");
   visitor.text("by", by, "a nominal column: statistics of each of its classes of rows");
 }
 
@@ -148,8 +149,13 @@ StatsOptions StatsJob::options() const {
   StatsOptions options;
   if (extremes) options.depth = StatsOptions::Depth::extremes;
   if (distinct) options.distinct = StatsOptions::Distinct::count;
+  options.quantiles = quantiles;
   options.by = by;
   return options;
+}
+
+void CorrelationJob::visit(Visitor& visitor) {
+  visitor.choice("method", correlation.method, correlation_method, "pearson: of values; spearman: of ranks");
 }
 
 void HistogramJob::visit(Visitor& visitor) {
@@ -286,6 +292,7 @@ std::string_view stope::describe_options(std::string_view job) {
                                  Description{"read", described<ReadJob>()},
                                  Description{"arrow", described<ArrowJob>()},
                                  Description{"stats", described<StatsJob>()},
+                                 Description{"correlation", described<CorrelationJob>()},
                                  Description{"histogram", described<HistogramJob>()},
                                  Description{"value_counts", described<NoOptions>()},
                                  Description{"best_cuts", described<BestCutsJob>()},

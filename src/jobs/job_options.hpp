@@ -9,6 +9,7 @@
 
 #include "jobs/options.hpp"
 #include "stope/arrow.hpp"
+#include "stope/correlation.hpp"
 #include "stope/eval.hpp"
 #include "stope/find_cuts.hpp"
 #include "stope/impute.hpp"
@@ -88,9 +89,15 @@ struct PairwiseJob {
 
 struct StatsJob {
   bool extremes = false, distinct = false;
+  std::vector<double> quantiles;
   std::string by;
   void visit(Visitor& visitor);
   StatsOptions options() const;
+};
+
+struct CorrelationJob {
+  CorrelationOptions correlation;
+  void visit(Visitor& visitor);
 };
 
 struct HistogramJob {

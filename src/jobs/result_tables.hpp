@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "stope/correlation.hpp"
 #include "stope/discretize.hpp"
 #include "stope/knn_pairwise.hpp"
 #include "stope/stats.hpp"
@@ -27,7 +28,10 @@ class TextColumn {
   std::vector<std::int32_t> codes_;
 };
 
-Table statistics_table(const Statistics& statistics, const Table& table);
+/// A column for each of the quantiles that were asked for: "q0.25".
+Table statistics_table(const Statistics& statistics, const Table& table, const std::vector<double>& quantiles = {});
+/// "column", "other", "correlation", "rows": one row for every pair of columns, those of the label first.
+Table correlation_table(const Correlation& correlation);
 Table histogram_table(const Statistics& statistics);
 Table value_counts_table(const Statistics& statistics);
 /// The columns p_value, family_p_value and q_value are there if the cuts were tested.

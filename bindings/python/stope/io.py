@@ -20,7 +20,7 @@ from .errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from .table import Table
 from .tree import LocalDiscretizationTreeClassifier, cuts_by_name
 
-__all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
+__all__ = ["Model", "chain", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
 
 FilePath = Union[str, "os.PathLike[str]"]
 
@@ -180,6 +180,32 @@ def save(estimator, path: FilePath) -> None:
     model = _model_of(estimator)
     with job() as run:
         model.write(_path_text(path), run)
+
+
+def chain(*steps) -> "Model":
+    """Join fitted estimators and models into one :class:`Model`: a table passes them in this order.
+
+    Every step but the last gives a table (normalisations, cuts, components); the last may be of any kind. A step finds
+    the columns of the one before it by their names: those of frames, and pc1, pc2, ... of components.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Naming the column that a step needs and the one before it does not give.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from stope import PCA, LocalDiscretizationTreeClassifier, chain
+    >>> X = pd.DataFrame({"a": np.arange(6.0), "b": [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]})
+    >>> y = ["no", "no", "no", "yes", "yes", "yes"]
+    >>> pca = PCA(n_components=1).fit(X)
+    >>> tree = LocalDiscretizationTreeClassifier().fit(pd.DataFrame(pca.transform(X), columns=["pc1"]), y)
+    >>> chain(pca, tree).predict(X)[0]
+    'no'
+    """
+    return Model(_core.Model.chain([_model_of(step) for step in steps]))
 
 
 def load(path: FilePath) -> "Model":
@@ -345,10 +371,15 @@ class Model:
 
     @property
     def parameters_(self):
-        """What was fitted, as a dict; it depends on the kind. A tree has "nodes", "rules" and "cuts"."""
-        fitted = self._model.fitted
+        """What was fitted, as a dict; it depends on the kind. A tree has "nodes", "rules" and "cuts", a chain "steps"."""
+        return self._parameters_of(self._model)
+
+    def _parameters_of(self, model):
+        fitted = model.fitted
         if isinstance(fitted, _core.DecisionTree):
             return {"nodes": fitted.nodes(), "rules": fitted.rules(), "cuts": fitted.cuts()}
+        if "steps" in fitted:
+            return {"steps": [(step.kind, self._parameters_of(step)) for step in fitted["steps"]]}
         return fitted
 
     def __reduce__(self):
@@ -367,6 +398,8 @@ class Model:
         if isinstance(fitted, _core.DecisionTree):
             is_small = len(fitted.nodes()["parent"]) <= _html.MOST_NODES_IN_A_VIEW
             part = _html.svg(fitted.format("svg")) if is_small else ""
+        elif "steps" in fitted:
+            part = _html.table(["step", "kind"], ((at, step.kind) for at, step in enumerate(fitted["steps"], start=1)))
         elif "coefficients" in fitted:
             facts += [("intercept", fitted["intercept"]), ("R²", fitted["r2"])]
             rows = zip(fitted["feature_names"], fitted["coefficients"].tolist())

@@ -413,3 +413,27 @@ def test_estimators_of_numbers_save_what_the_command_line_reads(iris, files):
     linear = LinearRegression().fit(X[["a", "b"]], X["c"])
     save(linear, files("lsq.stope"))
     assert np.allclose(load(files("lsq.stope")).predict(X), linear.predict(X[["a", "b"]]), rtol=1e-12)
+
+
+def test_a_chain_predicts_what_its_steps_do(tmp_path):
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.random((80, 4)), columns=list("abcd"))
+    y = np.where(X.a + X.b > 1, "high", "low")
+    pca = stope.PCA(n_components=2).fit(X)
+    scores = pd.DataFrame(pca.transform(X), columns=["pc1", "pc2"])
+    tree = stope.LocalDiscretizationTreeClassifier().fit(scores, y)
+    model = stope.chain(pca, tree)
+    assert model.kind == "chain" and model.gives == "classes" and list(model.feature_names_in_) == list("abcd")
+    assert [kind for kind, _ in model.parameters_["steps"]] == ["principal components", "decision tree"]
+    more = pd.DataFrame(rng.random((30, 4)), columns=list("abcd"))
+    expected = tree.predict(pd.DataFrame(pca.transform(more), columns=["pc1", "pc2"]))
+    assert list(model.predict(more)) == list(expected)
+    stope.save(model, tmp_path / "chain.stope")
+    loaded = stope.load(tmp_path / "chain.stope")
+    assert list(loaded.predict(more)) == list(expected) and np.array_equal(loaded.predict_proba(more), model.predict_proba(more))
+    assert "decision tree" in loaded._repr_html_() and "chain" in repr(loaded)
+    assert list(pickle.loads(pickle.dumps(loaded)).predict(more)) == list(expected)
+    with pytest.raises(ValueError, match="'a', which step 1 .principal components. does not give"):
+        stope.chain(pca, stope.LocalDiscretizationTreeClassifier().fit(X, y))
+    with pytest.raises(ValueError, match="two or more"):
+        stope.chain(tree)
