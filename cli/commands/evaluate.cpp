@@ -9,9 +9,13 @@
 #include "arguments/option.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
+#include "arguments/typed_words.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "page/command_line.hpp"
+#include "page/job_pages.hpp"
 #include "report/output.hpp"
+#include "report/page_output.hpp"
 #include "report/record_writer.hpp"
 #include "report/score_report.hpp"
 #include "report/text_table.hpp"
@@ -64,6 +68,7 @@ class Evaluate : public Command {
               "File for the scores of every k; without it and without --output-format: a table for people on stdout");
     output_.add_format_to(*app, "evaluate",
                           "Format of the scores of every k; default: from the suffix of FILE, else csv");
+    page_.add_to(*app);
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -75,6 +80,7 @@ class Evaluate : public Command {
     std::optional<OutputFile> file;
     if (!output_.path.empty() ? session.wants_data(output_.path) : !common.json)
       file.emplace(output_path(output_.path), session.run().cancel);
+    page_.open(session, file ? output_.path : "no data");
     Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
     require_rows(table, table_);
@@ -100,7 +106,12 @@ class Evaluate : public Command {
     session.say(file && for_people ? "" : text);  // which also wipes the progress line
     if (file && for_people) file->write(text);
     if (file && !for_people) write_scores(*file, output_.format, evaluation);
-    commit_files(session, {&file});
+    page_.write(session, [&] {
+      return page::evaluation_page(
+          {table_, page::command_line("evaluate", table_, typed_words(*app, TypedOptions::all))}, evaluation, options_,
+          table);
+    });
+    commit_files(session, {&file, &page_.file});
   }
 
  private:
@@ -217,6 +228,7 @@ class Evaluate : public Command {
 
   std::string table_;
   OutputArguments output_;
+  PageOutput page_;
   bool leave_one_out_ = false;
   EvaluateOptions options_;
   TableArguments tables_;

@@ -9,8 +9,12 @@
 #include "arguments/option.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
+#include "arguments/typed_words.hpp"
 #include "commands/command.hpp"
+#include "page/command_line.hpp"
+#include "page/job_pages.hpp"
 #include "report/output.hpp"
+#include "report/page_output.hpp"
 #include "report/statistics_output.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -46,6 +50,7 @@ class Stats : public Command {
     output.text("-o,--output", output_.path, "FILE", "File for the statistics; default: stdout");
     output_.add_format_to(*app, "stats",
                           "Format; default: from the suffix of FILE, else csv, but txt, a table for people, on stdout");
+    page_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -58,6 +63,7 @@ class Stats : public Command {
     std::optional<OutputFile> file;
     const bool writes = !common.json || !output_.path.empty();  // --json says it all, so no text is needed
     if (writes && session.wants_data(output_.path)) file.emplace(output_path(output_.path), session.run().cancel);
+    page_.open(session, file ? output_.path : "no data");
     require_backend(session.run());
     ReadOptions& read = tables_.read;
     if (!by_.empty() && std::find(read.nominal.begin(), read.nominal.end(), by_) == read.nominal.end()) {
@@ -82,18 +88,24 @@ class Stats : public Command {
                                  {"one_pass", one_pass_}};
     session.json()["rows"] = table.n_rows;
     if (common.json) add_json(session, read_table, found);
-    if (!file) return;
-    const std::string format = output_.word();
-    if (format == "txt" || (format.empty() && output_.path.empty())) {
-      file->write(statistics_text(one_line(table_), table, statistics, options.by, all_));
-    } else {
-      write_rows(*file, format, table, statistics);
-    }
-    file->commit();
-    if (!output_.path.empty()) session.note_output(output_.path);
+    page_.write(session, [&] {
+      return page::statistics_page({table_, page::command_line("stats", table_, typed_words(*app, TypedOptions::all))},
+                                   table, statistics, options.by, session.run());
+    });
+    if (file) write(*file, table, statistics, options.by);
+    commit_files(session, {&file, &page_.file});
   }
 
  private:
+  void write(OutputFile& file, const Table& table, const Statistics& statistics, const std::string& by) const {
+    const std::string format = output_.word();
+    if (format == "txt" || (format.empty() && output_.path.empty())) {
+      file.write(statistics_text(one_line(table_), table, statistics, by, all_));
+    } else {
+      write_rows(file, format, table, statistics);
+    }
+  }
+
   // The column of --by is read as nominal. If there is none, the message is about --by, not about --nominal.
   Table read_input(Session& session) const {
     try {
@@ -111,6 +123,7 @@ class Stats : public Command {
 
   std::string table_, by_;
   OutputArguments output_;
+  PageOutput page_;
   std::int64_t bins_ = 8;
   bool one_pass_ = false, all_ = false;
   TableArguments tables_;

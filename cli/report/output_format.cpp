@@ -19,6 +19,7 @@ constexpr std::string_view kTwoFiles[] = {".raw"};
 constexpr std::string_view kPairs[] = {".csv", ".tsv", ".json", ".jsonl", ".npy"};
 constexpr std::string_view kStatistics[] = {".csv", ".tsv", ".json", ".jsonl", ".txt"};
 constexpr std::string_view kTree[] = {".txt", ".json", ".dot", ".svg", ".rules"};
+constexpr std::string_view kPage[] = {".html", ".htm"};
 constexpr std::string_view kModel[] = {".stope"};
 constexpr std::string_view kCuts[] = {".json"};
 constexpr std::string_view kGram[] = {".gram"};
@@ -53,6 +54,8 @@ constexpr Output kOutputs[] = {
     {"gen table", "-o", kTables},
     {"ata", "-o", kGram, Others::allowed},
     {"gen gram", "-o", kGram, Others::allowed},
+    {"report", "-o", kPage},
+    {"", "--report", kPage},
     {"info", "-o", kText},
     {"check", "-o", kText},
     {"device", "-o", kText},

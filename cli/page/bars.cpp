@@ -1,0 +1,60 @@
+#include "page/bars.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "page/axis.hpp"
+#include "page/words.hpp"
+
+namespace stope::cli::page {
+namespace {
+
+constexpr double kWidth = 680, kLine = 26, kBar = 14, kTop = 4, kLeft = 208, kRight = 590;
+constexpr std::size_t kLetters = 30;
+
+void draw_bar(Markup& out, const Bar& bar, double top, const Scale& x) {
+  const double middle = top + kBar / 2;
+  out.element("text", {{"class", "end"}, {"x", kLeft - 10}, {"y", middle + 4}}, [&] {
+    out.label("title", {}, bar.name);
+    out.label(cut_off(bar.name, kLetters));
+  });
+  const double zero = x.at(0), end = x.at(bar.value);
+  out.empty("rect", {{"class", "plain"},
+                     {"x", std::min(zero, end)},
+                     {"y", top},
+                     {"width", std::max(1.0, std::fabs(end - zero))},
+                     {"height", kBar}});
+  if (std::isfinite(bar.low) && std::isfinite(bar.high)) {
+    const double low = x.at(bar.low), high = x.at(bar.high);
+    const std::string y = attribute_number(middle);
+    out.empty("path", {{"class", "whisker"},
+                       {"d", "M" + attribute_number(low) + " " + y + "H" + attribute_number(high) + "M" +
+                                 attribute_number(low) + " " + attribute_number(middle - 4) + "v8M" +
+                                 attribute_number(high) + " " + attribute_number(middle - 4) + "v8"}});
+  }
+  out.label("text", {{"class", "soft"}, {"x", kRight + 12}, {"y", middle + 4}}, bar.text);
+}
+
+}  // namespace
+
+void write_bars(Markup& out, Figure figure, const std::vector<Bar>& bars, const DataTable& numbers) {
+  double low = 0, high = 0;
+  for (const Bar& bar : bars) {
+    for (const double value : {bar.value, bar.low, bar.high}) {
+      if (!std::isfinite(value)) continue;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+  const Scale x{low, high > low ? high : low + 1, kLeft, kRight};
+  figure.size = {kWidth, 2 * kTop + static_cast<double>(bars.size()) * kLine};
+  figure.narrow = Narrow::scroll;
+  const auto draw = [&](Markup& svg) {
+    for (std::size_t i = 0; i < bars.size(); ++i) draw_bar(svg, bars[i], kTop + static_cast<double>(i) * kLine, x);
+    svg.empty("path", {{"class", "axis"},
+                       {"d", "M" + attribute_number(x.at(0)) + " 0V" + attribute_number(figure.size.height)}});
+  };
+  write_figure(out, figure, draw, numbers);
+}
+
+}  // namespace stope::cli::page
