@@ -42,6 +42,9 @@ class Report : public Command {
     group.text("-o,--output", output_, "FILE", "File for the page, *.html; '-' is stdout");
     group.integer("--max-columns", most_columns_, "N",
                   fmt::format("Columns with a picture, at most {} [{}]", kMostColumns, most_columns_));
+    group.choice("--criterion", find_.criterion,
+                 "What a cut is worth, in the ranking and in the tree: pairs separated, or impurity or bits of "
+                 "uncertainty removed");
     group.parsed("--max-samples", "N", "Rows that costly parts look at; default: as many as take about a minute",
                  [this](const std::string& word) { find_.max_samples = parse_positive(word, "--max-samples"); });
     group.parsed("--permutations", "B",
@@ -128,6 +131,7 @@ class Report : public Command {
     Json& json = session.json();
     json["options"] = {{"max_columns", most_columns_},
                        {"max_samples", find_.max_samples == 0 ? Json(nullptr) : Json(find_.max_samples)},
+                       {"criterion", to_string(find_.criterion)},
                        {"metric", find_.knn.metric.name},
                        {"normalize", to_string(find_.normalize.method)},
                        {"seed", find_.seed}};

@@ -5,16 +5,17 @@
 
 #include "page/axis.hpp"
 #include "page/words.hpp"
+#include "report/text_table.hpp"
 
 namespace stope::cli::page {
 namespace {
 
-constexpr double kWidth = 680, kLine = 26, kBar = 14, kTop = 4, kLeft = 208, kRight = 590;
-constexpr std::size_t kLetters = 30;
+constexpr double kLine = 26, kBar = 14, kTop = 4, kLength = 400, kText = 84, kLetter = 7.6;
+constexpr std::size_t kLetters = 28;
 
 void draw_bar(Markup& out, const Bar& bar, double top, const Scale& x) {
   const double middle = top + kBar / 2;
-  out.element("text", {{"class", "end"}, {"x", kLeft - 10}, {"y", middle + 4}}, [&] {
+  out.element("text", {{"class", "end"}, {"x", x.from - 10}, {"y", middle + 4}}, [&] {
     out.label("title", {}, bar.name);
     out.label(cut_off(bar.name, kLetters));
   });
@@ -32,7 +33,7 @@ void draw_bar(Markup& out, const Bar& bar, double top, const Scale& x) {
                                  attribute_number(low) + " " + attribute_number(middle - 4) + "v8M" +
                                  attribute_number(high) + " " + attribute_number(middle - 4) + "v8"}});
   }
-  out.label("text", {{"class", "soft"}, {"x", kRight + 12}, {"y", middle + 4}}, bar.text);
+  out.label("text", {{"class", "soft"}, {"x", x.to + 12}, {"y", middle + 4}}, bar.text);
 }
 
 }  // namespace
@@ -46,8 +47,12 @@ void write_bars(Markup& out, Figure figure, const std::vector<Bar>& bars, const 
       high = std::max(high, value);
     }
   }
-  const Scale x{low, high > low ? high : low + 1, kLeft, kRight};
-  figure.size = {kWidth, 2 * kTop + static_cast<double>(bars.size()) * kLine};
+  // Short names leave the bars more of a narrow page.
+  std::size_t longest = 0;
+  for (const Bar& bar : bars) longest = std::max(longest, width_of(cut_off(bar.name, kLetters)));
+  const double left = 14 + kLetter * static_cast<double>(std::min(longest, kLetters));
+  const Scale x{low, high > low ? high : low + 1, left, left + kLength};
+  figure.size = {left + kLength + kText, 2 * kTop + static_cast<double>(bars.size()) * kLine};
   figure.narrow = Narrow::scroll;
   const auto draw = [&](Markup& svg) {
     for (std::size_t i = 0; i < bars.size(); ++i) draw_bar(svg, bars[i], kTop + static_cast<double>(i) * kLine, x);

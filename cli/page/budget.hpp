@@ -9,13 +9,13 @@
 namespace stope::cli::page {
 
 /// Cells that cuts and trees sort.
-inline constexpr double kSortedCells = 4e6;
+inline constexpr double kSortedCells = 1e7;
 /// Cells that permutations look at, all of them together.
 inline constexpr double kPermutedCells = 4e8;
 /// Cells that the trees of a cross-validation are grown from, all folds together.
-inline constexpr double kFoldCells = 1e7;
+inline constexpr double kFoldCells = 2e7;
 /// Differences of cells that searches of nearest neighbours may take.
-inline constexpr double kDifferences = 6e9;
+inline constexpr double kDifferences = 5e10;
 /// Products of cells for components and least squares.
 inline constexpr double kProducts = 2e10;
 /// No part looks at fewer rows than that, if there are as many.

@@ -12,6 +12,7 @@ namespace stope::cli::page {
 namespace {
 
 constexpr std::size_t kBins = 16;
+constexpr double kMostWhole = 24;
 constexpr std::size_t kValues = 7;
 constexpr std::int64_t kPollRows = 65536;
 
@@ -56,11 +57,22 @@ void finite_range(const Column& column, const ColumnStatistics& statistics, Clas
   }
 }
 
-std::size_t bin_of(double value, const ClassCounts& result) {
+// Few whole numbers have a bin each: bins of equal width would leave gaps between them.
+std::size_t bins_of(const Column& column, ClassCounts& result) {
+  if (!(result.high > result.low)) return 1;
+  const double numbers = result.high - result.low + 1;
+  if (column.type != ValueType::integer || numbers > kMostWhole) return kBins;
+  result.whole = true;
+  result.low -= 0.5;
+  result.high += 0.5;
+  return static_cast<std::size_t>(numbers);
+}
+
+std::size_t bin_of(double value, const ClassCounts& result, std::size_t n_bins) {
   const double width = result.high / 2 - result.low / 2;
   if (!(width > 0)) return 0;
-  const double place = (value / 2 - result.low / 2) / width * static_cast<double>(kBins);
-  return std::min(kBins - 1, static_cast<std::size_t>(std::max(0.0, place)));
+  const double place = (value / 2 - result.low / 2) / width * static_cast<double>(n_bins);
+  return std::min(n_bins - 1, static_cast<std::size_t>(std::max(0.0, place)));
 }
 
 }  // namespace
@@ -85,7 +97,7 @@ ClassCounts count_classes(const Column& column, const ColumnStatistics& statisti
   } else {
     finite_range(column, statistics, result);
   }
-  const std::size_t bins = result.nominal ? result.values.size() : result.high > result.low ? kBins : 1;
+  const std::size_t bins = result.nominal ? result.values.size() : bins_of(column, result);
   result.counts.assign(classes.size(), std::vector<std::int64_t>(bins, 0));
   result.missing.assign(classes.size(), 0);
   for (std::int64_t row = 0; row < column.size(); ++row) {
@@ -99,7 +111,7 @@ ClassCounts count_classes(const Column& column, const ColumnStatistics& statisti
     } else if (result.nominal) {
       ++result.counts[group][line[static_cast<std::size_t>(column.codes()[row])]];
     } else if (const double value = column.at(row); std::isfinite(value)) {
-      ++result.counts[group][bin_of(value, result)];
+      ++result.counts[group][bin_of(value, result, bins)];
     }
   }
   return result;

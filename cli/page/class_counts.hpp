@@ -14,6 +14,7 @@ namespace stope::cli::page {
 
 struct ClassCounts {
   bool nominal = false;
+  bool whole = false;                             ///< numeric: each bin is one whole number, in its middle
   double low = 0, high = 0;                       ///< numeric: the ends of all bins together
   std::vector<std::string> values;                ///< nominal: the values shown, the most frequent first, then the rest
   std::int64_t n_rest = 0;                        ///< nominal: values that share the last line

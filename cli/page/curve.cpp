@@ -13,7 +13,7 @@ namespace stope::cli::page {
 namespace {
 
 constexpr double kWidth = 680, kHeight = 300, kLeft = 64, kRight = 660, kTop = 28, kBottom = 252;
-constexpr std::size_t kMostNames = 20;  // points whose names fit side by side
+constexpr std::size_t kMostNames = 16;  // points whose names fit side by side
 
 std::string point(double x, double y) {
   return attribute_number(x) + " " + attribute_number(y);

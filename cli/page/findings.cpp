@@ -16,6 +16,7 @@ constexpr std::int64_t kLeaveOneOut = 2000;  // up to so many rows, every row is
 constexpr std::int64_t kFolds = 10;
 constexpr std::int64_t kFewestToPrune = 50;  // below, too few rows would be left to grow from
 constexpr double kPruneHoldout = 0.3;
+constexpr double kCcpAlpha = 0.001;  // a leaf has to be worth this share of the rows
 constexpr double kComponents = 12;
 
 class Finder {
@@ -38,13 +39,18 @@ class Finder {
     found.n_permutations = options_.n_permutations.value_or(permutations_within(cells));
     found.seed = options_.seed;
     found.rows = rows_words(sample, options_.seed);
-    found.ranking = best_cuts(
-        sample.table, {.missing = MissingPolicy::value, .n_permutations = found.n_permutations, .seed = options_.seed},
-        run_);
-    found.n_pairs = pairs_of_classes(found.ranking);
-    found.command = command("discretize", sample,
-                            {"--method", "best-cut", "--missing-policy", "value", "--permutations",
-                             std::to_string(found.n_permutations), "--seed", std::to_string(options_.seed)});
+    found.ranking = best_cuts(sample.table,
+                              {.criterion = options_.criterion,
+                               .missing = MissingPolicy::value,
+                               .n_permutations = found.n_permutations,
+                               .seed = options_.seed},
+                              run_);
+    found.criterion = options_.criterion;
+    found.most = best_score(found.ranking, options_.criterion);
+    found.command = command(
+        "discretize", sample,
+        {"--method", "best-cut", "--criterion", std::string(to_string(options_.criterion)), "--missing-policy", "value",
+         "--permutations", std::to_string(found.n_permutations), "--seed", std::to_string(options_.seed)});
     return found;
   }
 
@@ -78,23 +84,28 @@ class Finder {
     const Sample sample = take(rows_within(kSortedCells, n_features_));
     TreeEvaluationOptions how;
     how.fit.tree.missing = MissingPolicy::value;
+    how.fit.tree.criterion = options_.criterion;
+    how.fit.tree.ccp_alpha = kCcpAlpha;
     how.fit.seed = how.seed = options_.seed;
     const bool prunes = sample.table.n_rows >= kFewestToPrune;
     if (prunes) how.fit.prune_holdout = kPruneHoldout;
     TreeFound found;
     found.tree = fit_tree(sample.table, how.fit, run_);
     found.rows = rows_words(sample, options_.seed);
-    found.pruning = prunes
-                        ? fmt::format("{} of them, which did not take part in the growth, pruned it (reduced error).",
-                                      percent(kPruneHoldout))
-                        : "It is not pruned, since there are too few rows.";
+    found.pruning = prunes ? fmt::format("{} of them took no part in the growth and pruned it (reduced error). ",
+                                         percent(kPruneHoldout))
+                           : std::string();
+    found.pruning += fmt::format(
+        "A split stays only if it spares mistakes on {} of the rows for each leaf that it adds.", percent(kCcpAlpha));
     const double cells = static_cast<double>(sample.table.n_rows) * static_cast<double>(n_features_);
     how.n_folds = folds_within(cells);
     if (how.n_folds > 0 && sample.table.n_rows >= 2 * how.n_folds) {
       found.scores = evaluate_tree(sample.table, how, run_);
       found.scheme = fmt::format("{}-fold cross-validation", how.n_folds);
     }
-    std::vector<std::string> words = {"--missing-policy", "value"};
+    std::vector<std::string> words = {"--criterion",      std::string(to_string(options_.criterion)),
+                                      "--missing-policy", "value",
+                                      "--ccp-alpha",      fmt::format("{:g}", kCcpAlpha)};
     if (prunes) words.insert(words.end(), {"--prune-holdout", fmt::format("{:g}", kPruneHoldout)});
     if (found.scores) words.insert(words.end(), {"--cv", std::to_string(how.n_folds)});
     words.insert(words.end(), {"--seed", std::to_string(options_.seed)});

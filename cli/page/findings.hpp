@@ -21,7 +21,8 @@ struct FindOptions {
   std::vector<std::int64_t> ks;  ///< empty: some odd numbers
   KnnOptions knn;
   NormalizeOptions normalize;
-  std::int64_t max_samples = 0;  ///< rows that costly parts look at, at most; 0 = what takes about a minute
+  std::int64_t max_samples = 0;              ///< rows that costly parts look at, at most; 0 = what takes about a minute
+  Criterion criterion = Criterion::entropy;  ///< what a cut is worth, in the ranking and in the tree
   std::optional<std::int64_t> n_permutations;  ///< empty: as many as take some seconds
   std::uint64_t seed = 0;
   std::vector<std::string> reading;  ///< words of a command line that read the table: its path and options

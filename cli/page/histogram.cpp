@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kWidth = 320, kRight = 316, kStrip = 30, kGap = 5, kTop = 6, kAxis = 22;
 constexpr double kNames = 92;         // room for the names of classes
-constexpr std::size_t kLetters = 13;  // that fit there
+constexpr std::size_t kLetters = 11;  // that fit there
 constexpr double kAlone = 84;         // height where there are no classes
 
 struct Layout {
@@ -54,19 +54,22 @@ std::string bars(const ClassCounts& counts, std::size_t group, const Layout& lay
 DataTable numbers_of(const ColumnStatistics& statistics, const ClassCounts& counts, const ClassList& classes) {
   DataTable table{
       "Rows in each bin of " + in_quotes(statistics.name), {"from", "to"}, {Cell::number, Cell::number}, {}};
+  if (counts.whole) table = {"Rows with each number of " + in_quotes(statistics.name), {"number"}, {Cell::number}, {}};
   for (std::size_t g = 0; g < classes.size(); ++g) {
     table.heads.push_back(classes.size() > 1 ? as_name(classes.names[g]) : "rows");
     table.cells.push_back(Cell::number);
   }
+  const ValueType type = statistics.type == ValueType::integer ? ValueType::real : statistics.type;
   const double n = static_cast<double>(counts.n_bins());
+  const auto end_of = [&](double bins) {
+    return value_of_type(type, counts.low * (1 - bins / n) + counts.high * (bins / n));
+  };
   table.rows.reserve(counts.n_bins());
   for (std::size_t b = 0; b < counts.n_bins(); ++b) {
-    const double at = static_cast<double>(b) / n, next = static_cast<double>(b + 1) / n;
-    std::vector<std::string> row = {
-        value_of_type(statistics.type == ValueType::integer ? ValueType::real : statistics.type,
-                      counts.low * (1 - at) + counts.high * at),
-        value_of_type(statistics.type == ValueType::integer ? ValueType::real : statistics.type,
-                      counts.low * (1 - next) + counts.high * next)};
+    const auto at = static_cast<double>(b);
+    std::vector<std::string> row = counts.whole
+                                       ? std::vector<std::string>{value_of_type(statistics.type, counts.low + 0.5 + at)}
+                                       : std::vector<std::string>{end_of(at), end_of(at + 1)};
     for (std::size_t g = 0; g < classes.size(); ++g) row.push_back(grouped(counts.counts[g][b]));
     table.rows.push_back(std::move(row));
   }

@@ -23,7 +23,7 @@ Document document_of(const JobPage& job, const std::string& what, const Table& t
 }
 
 std::string page_text(Document& document, const JobPage& job) {
-  document.sections.push_back({"making", "How this page was made", [&job](Markup& out) {
+  document.sections.push_back({"making", "About this page", [&job](Markup& out) {
                                  out.element("pre", {{"tabindex", 0}}, [&] { out.element("code", job.command); });
                                }});
   return document_text(document);
@@ -54,8 +54,9 @@ std::string evaluation_page(const JobPage& job, const Evaluation& evaluation, co
   const EvaluationOfK& best = evaluation.of_k[evaluation.best];
   const std::string k = "k = " + std::to_string(best.k);
   if (evaluation.label_is_nominal) {
-    document.sections.push_back({"confusions", "Confusions of " + k,
-                                 [&](Markup& out) { write_confusion(out, best.classification, "confusion", k); }});
+    document.sections.push_back({"confusions", "Confusions of " + k, [&](Markup& out) {
+                                   write_confusion(out, best.classification, "confusion", "The vote with " + k);
+                                 }});
   }
   return page_text(document, job);
 }

@@ -10,7 +10,7 @@ namespace stope::cli::page {
 namespace {
 
 constexpr double kLeft = 150, kTop = 62, kHeight = 46, kMargin = 4;
-constexpr std::size_t kLetters = 19;
+constexpr std::size_t kLetters = 17;
 
 // Middle shades are left out: neither dark nor light figures would be readable on them.
 constexpr double shade_of(double share) {
@@ -59,7 +59,7 @@ void write_matrix(Markup& out, Figure figure, const Matrix& matrix, const DataTa
                   {{"class", "mid"}, {"x", kLeft + (static_cast<double>(p) + 0.5) * width - 1.5}, {"y", kTop - 14}},
                   [&] {
                     svg.label("title", {}, matrix.predictions[p]);
-                    svg.label(cut_off(matrix.predictions[p], static_cast<std::size_t>(width / 7)));
+                    svg.label(cut_off(matrix.predictions[p], static_cast<std::size_t>(width / 8)));
                   });
     }
     for (std::size_t t = 0; t < matrix.truths.size(); ++t) {

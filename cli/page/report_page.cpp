@@ -32,10 +32,12 @@ void order_by_cuts(ColumnsView& view, const Subject& subject, const CutsFound& f
       view.remarks[at] = "No cut separates classes.";
       continue;
     }
-    view.remarks[at] =
-        "Best cut " + words + ": " + percent(share_of(found, cut)) + " of the pairs" +
-        (cut.p_value ? ", p " + std::string(*cut.p_value <= least ? "" : "= ") + p_value(*cut.p_value, least)
-                     : std::string());
+    view.remarks[at] = "Cut " + words + (found.criterion == Criterion::discernibility ? " separates " : " removes ") +
+                       percent(share_of(found, cut)) + " " + share_words(found.criterion);
+    if (cut.p_value) {
+      view.remarks[at] += unbroken(*cut.p_value <= least ? ", p " : ", p = ") + p_value(*cut.p_value, least);
+    }
+    view.remarks[at] += ".";
     if (cut.cut && std::isfinite(*cut.cut)) view.cuts[at] = *cut.cut;
   }
   for (const std::int64_t at : view.order) {
@@ -52,7 +54,7 @@ void order_by_correlation(ColumnsView& view, const Subject& subject, const std::
     const std::int64_t at = subject.table.find(one.name);
     order.push_back(at);
     ranked.insert(at);
-    view.remarks[at] = "Correlation with the label: " + number(std::round(one.r * 1000) / 1000);
+    view.remarks[at] = "Correlation with the label: " + number(std::round(one.r * 1000) / 1000) + ".";
   }
   for (const std::int64_t at : view.order) {
     if (!ranked.contains(at)) order.push_back(at);
@@ -120,7 +122,8 @@ std::string report_page(const Findings& findings, const ReportOptions& options, 
     if (!found.evaluation.label_is_nominal) return;
     const EvaluationOfK& best = found.evaluation.of_k[found.evaluation.best];
     out.element("h3", "Confusions of k = " + std::to_string(best.k));
-    write_confusion(out, best.classification, "confusion", "k = " + std::to_string(best.k));
+    write_confusion(out, best.classification, "confusion",
+                    best.k == 1 ? "The nearest row" : "The vote of the " + std::to_string(best.k) + " nearest rows");
   });
   part("tree", "Decision tree", findings.tree,
        [&](Markup& out, const TreeFound& found) { write_tree(out, found, subject.classes); });
@@ -128,7 +131,7 @@ std::string report_page(const Findings& findings, const ReportOptions& options, 
        [](Markup& out, const LinearFound& found) { write_linear(out, found); });
   part("pca", "Principal components", findings.components,
        [&](Markup& out, const ComponentsFound& found) { write_components(out, found, subject.classes); });
-  add("making", "How this page was made", [&](Markup& out) { write_making(out, options); });
+  add("making", "About this page", [&](Markup& out) { write_making(out, options); });
   return document_text(document);
 }
 

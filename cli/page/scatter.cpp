@@ -45,16 +45,20 @@ void write_scatter(Markup& out, Figure figure, const Scatter& scatter, const Cla
   const Scale y = scale_of(scatter.y, kBottom - kInset, kTop + kInset);
   const auto draw = [&](Markup& svg) {
     draw_axes(svg, scatter, x, y);
-    std::vector<std::string> paths(classes.size());
-    for (std::size_t i = 0; i < scatter.x.size(); ++i) {
-      const auto group = static_cast<std::size_t>(scatter.groups[i]);
-      paths[group] += mark_path(color_of(classes, group), x.at(scatter.x[i]), y.at(scatter.y[i]));
-    }
-    for (std::size_t group = 0; group < paths.size(); ++group) {
-      if (paths[group].empty()) continue;
-      svg.empty(
-          "path",
-          {{"class", "m s" + std::to_string(color_of(classes, group))}, {"stroke-opacity", 0.75}, {"d", paths[group]}});
+    // Classes take turns, so that the last one does not cover all others.
+    constexpr std::size_t kTurn = 200;
+    for (std::size_t first = 0; first < scatter.x.size(); first += kTurn) {
+      std::vector<std::string> paths(classes.size());
+      for (std::size_t i = first; i < std::min(first + kTurn, scatter.x.size()); ++i) {
+        const auto group = static_cast<std::size_t>(scatter.groups[i]);
+        paths[group] += mark_path(color_of(classes, group), x.at(scatter.x[i]), y.at(scatter.y[i]));
+      }
+      for (std::size_t group = 0; group < paths.size(); ++group) {
+        if (paths[group].empty()) continue;
+        svg.empty("path", {{"class", "m s" + std::to_string(color_of(classes, group))},
+                           {"stroke-opacity", 0.75},
+                           {"d", paths[group]}});
+      }
     }
   };
   write_figure(out, figure, draw, numbers);

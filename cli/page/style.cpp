@@ -27,13 +27,14 @@ a{color:var(--link);text-underline-offset:2px}
 header{padding:36px 0 8px}
 h1{font-size:30px;line-height:1.2;margin:0 0 6px;letter-spacing:-.01em}
 h2{font-size:22px;line-height:1.3;margin:0 0 6px;letter-spacing:-.005em}
-h3{font-size:16px;line-height:1.35;margin:0;font-weight:650}
+h3{font-size:16px;line-height:1.35;margin:22px 0 6px;font-weight:650}
+.card h3{margin:0}
 p{margin:0 0 12px;max-width:72ch}
 .soft,figcaption,.facts{color:var(--soft)}
 .small,.facts,figcaption,details,.legend{font-size:14px;line-height:1.45}
 nav{border-block:1px solid var(--line);margin:16px 0 0}
-nav ul{display:flex;flex-wrap:wrap;gap:2px 22px;list-style:none;margin:0;padding:6px 0}
-nav a{display:inline-block;padding:5px 0;text-decoration:none}
+nav ul{display:flex;flex-wrap:wrap;gap:0 20px;list-style:none;margin:0;padding:6px 0}
+nav a{font-size:15px;display:inline-block;padding:5px 0;text-decoration:none}
 nav a:hover{text-decoration:underline}
 section{padding:34px 0 6px;scroll-margin-top:8px}
 section+section{border-top:1px solid var(--line)}

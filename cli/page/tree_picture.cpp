@@ -9,9 +9,9 @@
 namespace stope::cli::page {
 namespace {
 
-constexpr double kBox = 190, kHeight = 52, kColumn = 232, kRow = 66, kMargin = 6;
+constexpr double kBox = 208, kHeight = 52, kColumn = 248, kRow = 66, kMargin = 6;
 constexpr std::int64_t kMostEnds = 16, kDeepest = 5;
-constexpr std::size_t kLetters = 27;  // of 12 px that fit a box
+constexpr std::size_t kLetters = 24;  // of 12 px that fit a box
 constexpr std::size_t kWhole = 1000;
 
 std::int64_t ends_at_depth(const DecisionTree& tree, std::int64_t depth) {

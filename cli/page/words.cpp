@@ -47,10 +47,10 @@ std::string grouped(std::int64_t n, const std::string& one, const std::string& m
 
 std::string percent(double share) {
   if (std::isnan(share)) return kNone;
-  if (share > 0 && share < 0.0005) return "< 0.1 %";
-  if (share < 1 && share >= 0.9995) return "> 99.9 %";
-  if (share == 0 || share == 1) return fmt::format("{:.0f} %", 100 * share);
-  return fmt::format("{:.1f} %", 100 * share);
+  if (share > 0 && share < 0.0005) return "<\u00a00.1\u00a0%";
+  if (share < 1 && share >= 0.9995) return ">\u00a099.9\u00a0%";
+  if (share == 0 || share == 1) return fmt::format("{:.0f}\u00a0%", 100 * share);
+  return fmt::format("{:.1f}\u00a0%", 100 * share);
 }
 
 std::string number(double value) {
@@ -72,7 +72,7 @@ std::string value_of_type(ValueType type, double value) {
 
 std::string p_value(double p, double least) {
   if (std::isnan(p)) return kNone;
-  return p <= least ? fmt::format("≤ {:.2g}", least) : fmt::format("{:.2g}", p);
+  return p <= least ? fmt::format("≤\u00a0{:.2g}", least) : fmt::format("{:.2g}", p);
 }
 
 std::string cut_off(std::string_view text, std::size_t most) {
@@ -95,6 +95,13 @@ std::string as_name(std::string_view name) {
 
 std::string in_quotes(std::string_view name) {
   return "“" + as_name(name) + "”";
+}
+
+std::string unbroken(std::string text) {
+  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 2)) {
+    text.replace(at, 1, "\u00a0");
+  }
+  return text;
 }
 
 std::string list_of(const std::vector<std::string>& items) {

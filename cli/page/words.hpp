@@ -34,6 +34,8 @@ std::string in_quotes(std::string_view name);
 std::string as_name(std::string_view name);
 /// At most `most` characters: "…" stands for the end of a longer text. Wide characters count as two.
 std::string cut_off(std::string_view text, std::size_t most);
+/// The text with blanks at which no line breaks.
+std::string unbroken(std::string text);
 /// "a, b and c".
 std::string list_of(const std::vector<std::string>& items);
 

@@ -34,6 +34,7 @@ class Page:
     def __init__(self, data):
         self.bytes = data
         self.text = data.decode("utf-8")
+        self.text = self.text.replace("\u00a0", " ")  # blanks at which no line breaks
         assert self.text.startswith("<!DOCTYPE html>\n")
         self.root = ElementTree.fromstring(self.text.removeprefix("<!DOCTYPE html>\n"))
         self.reader = _Reader()

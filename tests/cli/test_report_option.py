@@ -64,7 +64,7 @@ def test_a_numeric_label_gets_a_page_of_errors(tmp_path):
 
 @pytest.mark.bad_input
 @pytest.mark.parametrize("job", JOBS)
-@pytest.mark.parametrize("path,words", [("p.csv", "possible is .html"), ("absent/p.html", "absent"), ("-", "stdout")])
+@pytest.mark.parametrize("path,words", [("p.csv", "possible are .html"), ("absent/p.html", "absent"), ("-", "stdout")])
 def test_a_page_that_cannot_be_written_is_refused_before_the_work(table, tmp_path, job, path, words):
     done = run(job, table, *JOBS[job], "--report", path, code=None, cwd=tmp_path)
     assert done.code in (2, 3) and words in done.err and done.out == b""

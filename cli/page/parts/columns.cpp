@@ -22,20 +22,24 @@ std::string missing_words(const ColumnStatistics& facts) {
   return facts.missing == 0 ? "none missing" : percent(share(facts.missing, facts.rows)) + " missing";
 }
 
+// Lines break between facts only.
 std::string facts_words(const ColumnStatistics& facts) {
-  std::string text;
   if (facts.count == 0) return "no value";
+  std::vector<std::string> parts;
   if (is_nominal(facts.type)) {
-    text = grouped(facts.distinct.value_or(std::ssize(facts.values)), "value");
+    parts.push_back(grouped(facts.distinct.value_or(std::ssize(facts.values)), "value"));
   } else {
-    text = value_of_type(facts.type, facts.min) + " to " + value_of_type(facts.type, facts.max);
+    parts.push_back(value_of_type(facts.type, facts.min) + " to " + value_of_type(facts.type, facts.max));
     if (facts.type != ValueType::date) {
-      text += " · mean " + number(facts.mean);
-      if (!std::isnan(facts.deviation)) text += " ± " + number(facts.deviation);
+      parts.push_back("mean " + number(facts.mean) +
+                      (std::isnan(facts.deviation) ? std::string() : " ± " + number(facts.deviation)));
     }
-    if (facts.distinct) text += " · " + grouped(*facts.distinct) + " different";
+    if (facts.distinct) parts.push_back(grouped(*facts.distinct) + " different");
   }
-  return text + " · " + missing_words(facts);
+  parts.push_back(missing_words(facts));
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "\u00a0· ") + unbroken(part);
+  return text;
 }
 
 void write_card(Markup& out, const Subject& subject, std::int64_t at, const ColumnsView& view, const RunOptions& run) {

@@ -11,6 +11,11 @@
 namespace stope::cli::page {
 namespace {
 
+// What a cut does to what share_words() names.
+std::string verb(Criterion criterion) {
+  return criterion == Criterion::discernibility ? "separates" : "removes";
+}
+
 constexpr std::size_t kMostBars = 20;
 constexpr std::size_t kMostListed = 500;
 
@@ -21,8 +26,10 @@ ValueType type_of(const Subject& subject, const BestCut& cut) {
 
 DataTable numbers_of(const CutsFound& found, const Subject& subject) {
   const bool tested = found.n_permutations > 0;
-  DataTable table{
-      "Columns by their best cut", {"column", "cut", "pairs separated"}, {Cell::text, Cell::text, Cell::number}, {}};
+  DataTable table{"Columns by their best cut",
+                  {"column", "cut", verb(found.criterion)},
+                  {Cell::text, Cell::text, Cell::number},
+                  {}};
   if (tested) {
     for (const char* head : {"p", "family p", "q"}) {
       table.heads.emplace_back(head);
@@ -50,8 +57,8 @@ DataTable numbers_of(const CutsFound& found, const Subject& subject) {
 }
 
 void write_method(Markup& out, const CutsFound& found) {
-  std::string text =
-      "Found in " + found.rows + ". A cut is worth the pairs of rows of different classes that it separates.";
+  std::string text = "Found in " + found.rows + ". A cut counts by the share " + share_words(found.criterion) +
+                     " that it " + verb(found.criterion) + ".";
   if (found.n_permutations > 0) {
     text += " p-values come from " + grouped(found.n_permutations, "permutation") + " of the classes (seed " +
             std::to_string(found.seed) +
@@ -66,18 +73,29 @@ void write_method(Markup& out, const CutsFound& found) {
 
 }  // namespace
 
-double pairs_of_classes(const BestCuts& ranking) {
-  double n = 0, same = 0;
+double best_score(const BestCuts& ranking, Criterion criterion) {
+  double n = 0, same = 0, bits = 0;
+  for (const std::int64_t count : ranking.report.class_counts) n += static_cast<double>(count);
   for (const std::int64_t count : ranking.report.class_counts) {
     const auto rows = static_cast<double>(count);
-    n += rows;
     same += rows * rows;
+    if (count > 0) bits -= rows / n * std::log2(rows / n);
   }
-  return (n * n - same) / 2;
+  if (criterion == Criterion::discernibility) return (n * n - same) / 2;
+  return criterion == Criterion::entropy ? bits : n > 0 ? 1 - same / n / n : 0;
+}
+
+std::string share_words(Criterion criterion) {
+  switch (criterion) {
+    case Criterion::discernibility: return "of the pairs of rows of different classes";
+    case Criterion::gini: return "of the impurity of the classes";
+    case Criterion::entropy: break;
+  }
+  return "of the uncertainty about the class";
 }
 
 double share_of(const CutsFound& found, const BestCut& cut) {
-  return found.n_pairs > 0 ? cut.score / found.n_pairs : 0.0;
+  return found.most > 0 ? std::min(1.0, cut.score / found.most) : 0.0;
 }
 
 std::string cut_words(const BestCut& cut, ValueType type) {
@@ -100,11 +118,12 @@ void write_cuts(Markup& out, const CutsFound& found, const Subject& subject) {
   }
   const BestCut& first = found.ranking.cuts.front();
   const std::string message = "The best single cut is " + in_quotes(first.name) + " " +
-                              cut_words(first, type_of(subject, first)) + ": it separates " +
-                              percent(share_of(found, first)) + " of the pairs of rows of different classes.";
+                              cut_words(first, type_of(subject, first)) + ": it " + verb(found.criterion) + " " +
+                              percent(share_of(found, first)) + " " + share_words(found.criterion) + ".";
   out.element("p", message);
   write_method(out, found);
-  std::string caption = "Share of the pairs of rows of different classes that the best cut of each column separates.";
+  std::string caption =
+      "Share " + share_words(found.criterion) + " that the best cut of each column " + verb(found.criterion) + ".";
   if (bars.size() < found.ranking.cuts.size()) {
     caption +=
         " The first " + std::to_string(bars.size()) + " of " + grouped(std::ssize(found.ranking.cuts), "column") + ".";

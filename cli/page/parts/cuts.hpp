@@ -16,13 +16,17 @@ struct CutsFound {
   std::string rows;  ///< which rows, in words
   std::int64_t n_permutations = 0;
   std::uint64_t seed = 0;
-  double n_pairs = 0;  ///< pairs of rows of different classes
+  Criterion criterion = Criterion::entropy;
+  double most = 0;  ///< what a cut that tells everything would score
   std::string command;
 };
 
-/// Pairs of rows of different classes, in the unit of the scores.
-double pairs_of_classes(const BestCuts& ranking);
-/// The share of those pairs that a cut separates.
+/// What a cut scores that leaves each side with one class: all pairs of rows of different classes, all impurity, or all
+/// uncertainty.
+double best_score(const BestCuts& ranking, Criterion criterion);
+/// "of the uncertainty about the class", "of the pairs of different classes": what the shares are about.
+std::string share_words(Criterion criterion);
+/// The share that a cut removes or separates.
 double share_of(const CutsFound& found, const BestCut& cut);
 /// "age ≥ 27.5", "sex = f"; empty for a column without a cut.
 std::string cut_words(const BestCut& cut, ValueType type);

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kNamed = 3;         // columns that a sentence names
 constexpr std::int64_t kFewNumbers = 20;  // a numeric label of so few values may be meant as classes
+constexpr double kDecides = 0.999;        // share of the uncertainty that a decider removes
+constexpr std::int64_t kFewRows = 100;    // below, a column may decide by luck
 constexpr double kSignificant = 0.05;
 
 struct Tile {
@@ -29,7 +31,9 @@ std::vector<Tile> tiles_of(const Findings& findings) {
   const double cells = static_cast<double>(subject.table.n_rows) * static_cast<double>(subject.table.columns.size());
   std::vector<Tile> tiles = {
       {"Rows", grouped(subject.table.n_rows),
-       subject.n_without_label > 0 ? grouped(subject.n_without_label) + " without a label left out" : ""},
+       subject.n_without_label > 0 ? grouped(subject.n_without_label) + " without a label left out"
+       : subject.label < 0         ? "no label"
+                                   : "all with a label"},
       {"Columns", grouped(std::ssize(subject.table.columns)), grouped(features, "feature")},
       {"Missing values", cells > 0 ? percent(static_cast<double>(missing_cells(subject)) / cells) : "–",
        grouped(missing_cells(subject), "cell")}};
@@ -39,7 +43,7 @@ std::vector<Tile> tiles_of(const Findings& findings) {
   if (subject.classifies()) {
     const Interval interval = wilson(best.classification.accuracy, best.classification.n_rows);
     tiles.push_back({"Accuracy, k = " + std::to_string(best.k), percent(best.classification.accuracy),
-                     "95 %: " + percent(interval.low) + " to " + percent(interval.high)});
+                     unbroken("95 %:") + " " + percent(interval.low) + " to " + percent(interval.high)});
     tiles.push_back({"Largest class", percent(found.majority), cut_off(found.majority_name, 40)});
   } else {
     tiles.push_back({"Error (RMSE), k = " + std::to_string(best.k), number(best.regression.rmse),
@@ -116,7 +120,7 @@ std::string cuts_sentence(const Findings& findings) {
   if (names.empty()) return "No cut of any column separates the classes.";
   std::string text = names.size() == 1 ? "The column that tells most by a single cut is "
                                        : "The columns that tell most by a single cut are ";
-  text += list_of(names) + " of the pairs of different classes.";
+  text += list_of(names) + " " + share_words(found.criterion) + ".";
   if (found.n_permutations == 0) return text;
   const auto chance = std::count_if(found.ranking.cuts.begin(), found.ranking.cuts.end(),
                                     [](const BestCut& cut) { return cut.q_value.value_or(1.0) > kSignificant; });
@@ -181,13 +185,28 @@ std::vector<std::string> sentences(const Findings& findings) {
   return said;
 }
 
-void write_notes(Markup& out, const Subject& subject, const std::vector<std::string>& warnings) {
+void write_notes(Markup& out, const Findings& findings, const std::vector<std::string>& warnings) {
+  const Subject& subject = findings.subject;
   std::vector<std::string> notes = warnings;
   if (subject.regresses() && subject.of(subject.label).distinct.value_or(0) <= kFewNumbers) {
     const std::string& name = subject.label_column()->name;
     notes.insert(notes.begin(),
                  "The label has only " + grouped(subject.of(subject.label).distinct.value_or(0), "different number") +
                      ". If these are classes, run the report again with --nominal " + in_quotes(name) + ".");
+  }
+  if (findings.cuts.found) {
+    std::vector<std::string> deciders;
+    for (const BestCut& cut : findings.cuts.found->ranking.cuts) {
+      if (deciders.size() < kNamed && share_of(*findings.cuts.found, cut) > kDecides)
+        deciders.push_back(in_quotes(cut.name));
+    }
+    if (!deciders.empty() && subject.table.n_rows >= kFewRows) {
+      const bool one = deciders.size() == 1;
+      notes.insert(notes.begin(),
+                   list_of(deciders) + (one ? " alone decides" : " each decide") +
+                       " the label by a single cut. If that is the label in other words, --ignore leaves " +
+                       (one ? "it" : "them") + " out.");
+    }
   }
   if (subject.table.n_rows == 0) notes.insert(notes.begin(), "The table has no row to learn from.");
   if (notes.empty()) return;
@@ -206,7 +225,7 @@ void write_notes(Markup& out, const Subject& subject, const std::vector<std::str
 
 void write_summary(Markup& out, const Findings& findings, const std::vector<std::string>& warnings) {
   write_tiles(out, tiles_of(findings));
-  write_notes(out, findings.subject, warnings);
+  write_notes(out, findings, warnings);
   out.element("ul", {{"class", "said"}}, [&] {
     for (const std::string& sentence : sentences(findings)) out.element("li", sentence);
   });
