@@ -33,7 +33,8 @@ void draw_bar(Markup& out, const Bar& bar, double top, const Scale& x) {
                                  attribute_number(low) + " " + attribute_number(middle - 4) + "v8M" +
                                  attribute_number(high) + " " + attribute_number(middle - 4) + "v8"}});
   }
-  out.label("text", {{"class", "soft"}, {"x", x.to + 12}, {"y", middle + 4}}, bar.text);
+  const double last = std::isfinite(bar.high) ? std::max({zero, end, x.at(bar.high)}) : std::max(zero, end);
+  out.label("text", {{"class", "soft"}, {"x", last + 8}, {"y", middle + 4}}, bar.text);
 }
 
 }  // namespace

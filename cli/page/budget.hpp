@@ -9,9 +9,9 @@
 namespace stope::cli::page {
 
 /// Cells that cuts and trees sort.
-inline constexpr double kSortedCells = 1e7;
+inline constexpr double kSortedCells = 4e6;
 /// Cells that permutations look at, all of them together.
-inline constexpr double kPermutedCells = 4e8;
+inline constexpr double kPermutedCells = 5e8;
 /// Cells that the trees of a cross-validation are grown from, all folds together.
 inline constexpr double kFoldCells = 2e7;
 /// Differences of cells that searches of nearest neighbours may take.
@@ -19,7 +19,7 @@ inline constexpr double kDifferences = 5e10;
 /// Products of cells for components and least squares.
 inline constexpr double kProducts = 2e10;
 /// No part looks at fewer rows than that, if there are as many.
-inline constexpr double kFewestRows = 500;
+inline constexpr double kFewestRows = 1000;
 
 inline std::int64_t rows_within(double cells, std::int64_t n_features) {
   return static_cast<std::int64_t>(

@@ -33,9 +33,9 @@ void order_by_cuts(ColumnsView& view, const Subject& subject, const CutsFound& f
       continue;
     }
     view.remarks[at] = "Cut " + words + (found.criterion == Criterion::discernibility ? " separates " : " removes ") +
-                       percent(share_of(found, cut)) + " " + share_words(found.criterion);
+                       percent(share_of(found, cut));
     if (cut.p_value) {
-      view.remarks[at] += unbroken(*cut.p_value <= least ? ", p " : ", p = ") + p_value(*cut.p_value, least);
+      view.remarks[at] += unbroken(*cut.p_value <= least ? " (p " : " (p = ") + p_value(*cut.p_value, least) + ")";
     }
     view.remarks[at] += ".";
     if (cut.cut && std::isfinite(*cut.cut)) view.cuts[at] = *cut.cut;
@@ -44,7 +44,8 @@ void order_by_cuts(ColumnsView& view, const Subject& subject, const CutsFound& f
     if (!ranked.contains(at)) order.push_back(at);
   }
   view.order = std::move(order);
-  view.order_words = "Columns with the best cuts come first.";
+  view.order_words = std::string("A cut ") + (found.criterion == Criterion::discernibility ? "separates" : "removes") +
+                     " a share " + share_words(found.criterion) + ". Columns with the best cuts come first.";
 }
 
 void order_by_correlation(ColumnsView& view, const Subject& subject, const std::vector<Correlation>& found) {

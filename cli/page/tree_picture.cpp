@@ -148,7 +148,7 @@ std::string branch_words(const DecisionTree& tree, const TreeNode& node, bool ri
     return attribute.name + (right ? " = " : " ≠ ") + attribute.values[node.value];
   }
   if (std::isinf(node.cut)) return attribute.name + (right ? " is known" : " is missing");
-  return attribute.name + (right ? " ≥ " : " < ") + value_of_type(attribute.type, node.cut);
+  return attribute.name + (right ? " ≥ " : " < ") + cut_number(attribute.type, node.cut);
 }
 
 void write_tree_picture(Markup& out, Figure figure, const DecisionTree& tree, const TreeView& view,

@@ -70,6 +70,11 @@ std::string value_of_type(ValueType type, double value) {
   return type == ValueType::integer ? number(value) : value_text(type, value);
 }
 
+std::string cut_number(ValueType type, double cut) {
+  if (type == ValueType::date || !std::isfinite(cut)) return value_of_type(type, cut);
+  return with_minus(type == ValueType::integer ? fmt::format("{:.12g}", cut) : fmt::format("{:.6g}", cut));
+}
+
 std::string p_value(double p, double least) {
   if (std::isnan(p)) return kNone;
   return p <= least ? fmt::format("≤\u00a0{:.2g}", least) : fmt::format("{:.2g}", p);

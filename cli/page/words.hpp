@@ -24,7 +24,9 @@ std::string percent(double share);
 std::string number(double value);
 /// A value of a column: a date as a date, a whole number whole.
 std::string value_of_type(ValueType type, double value);
-/// "0.012", "< 0.001".
+/// A cut of a column, with as many digits as it needs between two whole numbers, else six.
+std::string cut_number(ValueType type, double cut);
+/// "0.012", "≤ 0.001".
 std::string p_value(double p, double least);
 /// These two enclose a name within a sentence. No name holds them, since cut_off() spells control characters out.
 inline constexpr char kNameBegins = '\x02', kNameEnds = '\x03';

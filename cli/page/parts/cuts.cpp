@@ -101,8 +101,7 @@ double share_of(const CutsFound& found, const BestCut& cut) {
 std::string cut_words(const BestCut& cut, ValueType type) {
   if (cut.value) return "= " + as_name(*cut.value);
   if (!cut.cut) return {};
-  return *cut.cut == -std::numeric_limits<double>::infinity() ? "known or missing"
-                                                              : "≥ " + value_of_type(type, *cut.cut);
+  return *cut.cut == -std::numeric_limits<double>::infinity() ? "known or missing" : "≥ " + cut_number(type, *cut.cut);
 }
 
 void write_cuts(Markup& out, const CutsFound& found, const Subject& subject) {
