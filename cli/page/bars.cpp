@@ -4,20 +4,20 @@
 #include <cmath>
 
 #include "page/axis.hpp"
+#include "page/label.hpp"
 #include "page/words.hpp"
-#include "report/text_table.hpp"
 
 namespace stope::cli::page {
 namespace {
 
-constexpr double kLine = 26, kBar = 14, kTop = 4, kLength = 400, kText = 84, kLetter = 7.6;
-constexpr std::size_t kLetters = 28;
+constexpr double kLine = 26, kBar = 14, kTop = 4, kLength = 400, kText = 84;
+constexpr double kNames = 200;  // room for names at most
 
 void draw_bar(Markup& out, const Bar& bar, double top, const Scale& x) {
   const double middle = top + kBar / 2;
   out.element("text", {{"class", "end"}, {"x", x.from - 10}, {"y", middle + 4}}, [&] {
     out.label("title", {}, bar.name);
-    out.label(cut_off(bar.name, kLetters));
+    out.label(fitted(bar.name, kNames));
   });
   const double zero = x.at(0), end = x.at(bar.value);
   out.empty("rect", {{"class", "plain"},
@@ -49,9 +49,9 @@ void write_bars(Markup& out, Figure figure, const std::vector<Bar>& bars, const 
     }
   }
   // Short names leave the bars more of a narrow page.
-  std::size_t longest = 0;
-  for (const Bar& bar : bars) longest = std::max(longest, width_of(cut_off(bar.name, kLetters)));
-  const double left = 14 + kLetter * static_cast<double>(std::min(longest, kLetters));
+  double left = 0;
+  for (const Bar& bar : bars) left = std::max(left, label_width(fitted(bar.name, kNames)));
+  left += 14;
   const Scale x{low, high > low ? high : low + 1, left, left + kLength};
   figure.size = {left + kLength + kText, 2 * kTop + static_cast<double>(bars.size()) * kLine};
   figure.narrow = Narrow::scroll;

@@ -5,7 +5,7 @@ namespace stope::cli::page {
 void write_table(Markup& out, const DataTable& table) {
   const auto kind = [&](std::size_t i) { return table.cells[i] == Cell::number ? "n" : "t"; };
   // A wide table scrolls by itself, and the keyboard reaches what scrolls.
-  out.element("div", {{"class", "scroll"}, {"tabindex", 0}, {"role", "region"}, {"aria-label", table.caption}}, [&] {
+  out.element("div", {{"class", "scroll"}, {"tabindex", 0}, {"role", "group"}, {"aria-label", table.caption}}, [&] {
     out.element("table", [&] {
       out.element("caption", table.caption);
       out.element("thead", [&] {

@@ -27,7 +27,7 @@ void write_figure(Markup& out, const Figure& figure, const std::function<void(Ma
     if (figure.narrow == Narrow::fit) {
       write_picture(out, figure, draw);
     } else {
-      out.element("div", {{"class", "scroll"}, {"tabindex", 0}, {"role", "region"}, {"aria-label", figure.title}},
+      out.element("div", {{"class", "scroll"}, {"tabindex", 0}, {"role", "group"}, {"aria-label", figure.title}},
                   [&] { write_picture(out, figure, draw); });
     }
     if (!figure.caption.empty()) out.element("figcaption", figure.caption);

@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "page/axis.hpp"
+#include "page/label.hpp"
 #include "page/words.hpp"
 
 namespace stope::cli::page {
 namespace {
 
 constexpr double kWidth = 320, kRight = 316, kStrip = 30, kGap = 5, kTop = 6, kAxis = 22;
-constexpr double kNames = 92;         // room for the names of classes
-constexpr std::size_t kLetters = 11;  // that fit there
-constexpr double kAlone = 84;         // height where there are no classes
+constexpr double kNames = 92;  // room for the names of classes
+constexpr double kAlone = 84;  // height where there are no classes
 
 struct Layout {
   double left, strip;
@@ -85,7 +85,7 @@ void draw(Markup& out, const ColumnStatistics& statistics, const ClassCounts& co
       out.element("text", {{"class", "end"}, {"x", layout.left - 10}, {"y", layout.bottom(g) - layout.strip / 2 + 4}},
                   [&] {
                     out.label("title", {}, classes.names[g]);
-                    out.label(cut_off(classes.names[g], kLetters));
+                    out.label(fitted(classes.names[g], kNames - 12));
                   });
     }
     out.empty("path", {{"class", "grid"},

@@ -4,13 +4,13 @@
 #include <array>
 #include <numeric>
 
+#include "page/label.hpp"
 #include "page/words.hpp"
 
 namespace stope::cli::page {
 namespace {
 
 constexpr double kLeft = 150, kTop = 62, kHeight = 46, kMargin = 4;
-constexpr std::size_t kLetters = 17;
 
 // Middle shades are left out: neither dark nor light figures would be readable on them.
 constexpr double shade_of(double share) {
@@ -59,14 +59,14 @@ void write_matrix(Markup& out, Figure figure, const Matrix& matrix, const DataTa
                   {{"class", "mid"}, {"x", kLeft + (static_cast<double>(p) + 0.5) * width - 1.5}, {"y", kTop - 14}},
                   [&] {
                     svg.label("title", {}, matrix.predictions[p]);
-                    svg.label(cut_off(matrix.predictions[p], static_cast<std::size_t>(width / 8)));
+                    svg.label(fitted(matrix.predictions[p], width - 6));
                   });
     }
     for (std::size_t t = 0; t < matrix.truths.size(); ++t) {
       const double y = kTop + static_cast<double>(t) * kHeight;
       svg.element("text", {{"class", "end"}, {"x", kLeft - 12}, {"y", y + 26}}, [&] {
         svg.label("title", {}, matrix.truths[t]);
-        svg.label(cut_off(matrix.truths[t], kLetters));
+        svg.label(fitted(matrix.truths[t], kLeft - 14));
       });
       const auto& row = matrix.counts[t];
       const std::int64_t total = std::accumulate(row.begin(), row.end(), std::int64_t{0});

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "page/label.hpp"
 #include "page/words.hpp"
-#include "report/text_table.hpp"
 
 namespace stope::cli::page {
 namespace {
 
 constexpr double kBox = 208, kHeight = 52, kColumn = 248, kRow = 66, kMargin = 6;
 constexpr std::int64_t kMostEnds = 16, kDeepest = 5;
-constexpr std::size_t kLetters = 24;  // of 12 px that fit a box
-constexpr std::size_t kWhole = 1000;
+constexpr double kRoom = kBox - 14;  // for the letters in a box
 
 std::int64_t ends_at_depth(const DecisionTree& tree, std::int64_t depth) {
   return std::count_if(tree.nodes().begin(), tree.nodes().end(), [&](const TreeNode& node) {
@@ -78,18 +77,23 @@ std::string majority_share(const DecisionTree& tree, std::int64_t i) {
   return percent(sum > 0 ? counts[tree.nodes()[static_cast<std::size_t>(i)].majority] / sum : kNoNumber);
 }
 
-// The condition on the way into a node. A long name gives way to the value behind it.
-std::string way_into(const DecisionTree& tree, std::int64_t i, std::size_t letters) {
+std::string way_into(const DecisionTree& tree, std::int64_t i) {
   const TreeNode& node = tree.nodes()[static_cast<std::size_t>(i)];
   if (node.parent < 0) return "all rows";
   const TreeNode& parent = tree.nodes()[static_cast<std::size_t>(node.parent)];
-  const bool right = parent.right == i;
-  const TreeAttribute& attribute = tree.attributes()[static_cast<std::size_t>(parent.attribute)];
-  const std::string whole = branch_words(tree, parent, right), rest = whole.substr(attribute.name.size());
-  if (width_of(whole) <= letters) return whole;
-  const std::size_t name =
-      std::min(width_of(attribute.name), std::max(letters / 2, letters - std::min(letters, width_of(rest))));
-  return cut_off(attribute.name, name) + cut_off(rest, letters - name);
+  return branch_words(tree, parent, parent.right == i);
+}
+
+// The same within that width. A long name gives way to the value behind it, as far as half of the room.
+std::string fitted_way(const DecisionTree& tree, std::int64_t i, double width) {
+  const std::string whole = way_into(tree, i);
+  const TreeNode& node = tree.nodes()[static_cast<std::size_t>(i)];
+  if (node.parent < 0 || label_width(whole) <= width) return whole;
+  const TreeNode& parent = tree.nodes()[static_cast<std::size_t>(node.parent)];
+  const std::string& name = tree.attributes()[static_cast<std::size_t>(parent.attribute)].name;
+  const std::string rest = whole.substr(name.size());
+  const std::string shown = fitted(name, std::max(width / 2, width - label_width(rest)));
+  return shown + fitted(rest, width - label_width(shown));
 }
 
 void draw_box(Markup& out, const DecisionTree& tree, std::int64_t i, bool open, const ClassList& classes, double y) {
@@ -98,13 +102,13 @@ void draw_box(Markup& out, const DecisionTree& tree, std::int64_t i, bool open, 
   const std::string& majority = tree.classes()[node.majority];
   const std::string share = majority_share(tree, i) + " of " + grouped(node.n_rows);
   out.element("g", [&] {
-    out.label("title", {}, way_into(tree, i, kWhole) + ": " + majority + ", " + share);
+    out.label("title", {}, way_into(tree, i) + ": " + majority + ", " + share);
     out.empty(
         "rect",
         {{"class", "box"}, {"x", x}, {"y", y}, {"width", kBox}, {"height", kHeight}, {"rx", node.leaf() ? 9 : 2}});
-    out.label("text", {{"class", "bold"}, {"x", x + 8}, {"y", y + 16}}, way_into(tree, i, kLetters));
+    out.label("text", {{"class", "bold"}, {"x", x + 8}, {"y", y + 16}}, fitted_way(tree, i, kRoom / kBold));
     out.label("text", {{"class", "soft"}, {"x", x + 8}, {"y", y + 32}},
-              cut_off(majority, kLetters - std::min(kLetters - 6, width_of(share))) + " " + share);
+              fitted(majority, std::max(kRoom / 4, kRoom - label_width(share) - 4)) + " " + share);
     draw_classes(out, tree, i, classes, x, y);
     if (!node.leaf() && !open) {  // three dots: there is more below
       out.label("text", {{"class", "soft"}, {"x", x + kBox + 6}, {"y", y + kHeight / 2 + 4}}, "…");

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
+#include "page/label.hpp"
 #include "page/words.hpp"
 
 namespace stope::cli::page {
 namespace {
 
 constexpr double kWidth = 320, kLine = 23, kBar = 15, kTop = 3, kLeft = 126, kRight = 262;
-constexpr std::size_t kLetters = 16;
 
 void draw_line(Markup& out, const ClassCounts& counts, const ClassList& classes, std::size_t value, double per_row) {
   const double top = kTop + static_cast<double>(value) * kLine, middle = top + kBar / 2 + 4;
   out.element("text", {{"class", "end"}, {"x", kLeft - 8}, {"y", middle}}, [&] {
     out.label("title", {}, counts.values[value]);
-    out.label(cut_off(counts.values[value], kLetters));
+    out.label(fitted(counts.values[value], kLeft - 10));
   });
   double x = kLeft;
   for (std::size_t g = 0; g < classes.size(); ++g) {
