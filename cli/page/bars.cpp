@@ -10,7 +10,7 @@
 namespace stope::cli::page {
 namespace {
 
-constexpr double kLine = 26, kBar = 14, kTop = 4, kLength = 400, kText = 84;
+constexpr double kLine = 26, kBar = 14, kTop = 4, kLength = 340, kText = 84;
 constexpr double kNames = 200;  // room for names at most
 
 void draw_bar(Markup& out, const Bar& bar, double top, const Scale& x) {

@@ -8,10 +8,12 @@
 
 namespace stope::cli::page {
 
-/// Cells that cuts and trees sort.
+/// Cells that best cuts are ranked from. A large table keeps its 99 permutations so.
+inline constexpr double kRankedCells = 2e6;
+/// Cells that a tree sorts.
 inline constexpr double kSortedCells = 4e6;
 /// Cells that permutations look at, all of them together.
-inline constexpr double kPermutedCells = 5e8;
+inline constexpr double kPermutedCells = 2e8;
 /// Cells that the trees of a cross-validation are grown from, all folds together.
 inline constexpr double kFoldCells = 2e7;
 /// Differences of cells that searches of nearest neighbours may take.

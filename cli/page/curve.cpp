@@ -100,7 +100,7 @@ void write_curve(Markup& out, Figure figure, const Curve& curve, const DataTable
     if (curve.has_level) {
       const double at = y.at(curve.level);
       svg.empty("path", {{"class", "base"}, {"d", "M" + point(kLeft, at) + "H" + attribute_number(kRight)}});
-      svg.label("text", {{"class", "soft end"}, {"x", kRight - 4}, {"y", at > kBottom - 16 ? at - 6 : at + 16}},
+      svg.label("text", {{"class", "soft end"}, {"x", kRight - 4}, {"y", at > kBottom - 24 ? at - 6 : at + 16}},
                 curve.level_name);
     }
     draw_points(svg, curve, y);

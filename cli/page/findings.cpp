@@ -33,7 +33,7 @@ class Finder {
   std::int64_t n_numeric() const { return n_numeric_; }
 
   CutsFound cuts() const {
-    const Sample sample = take(rows_within(kSortedCells, n_features_));
+    const Sample sample = take(rows_within(kRankedCells, n_features_));
     const double cells = static_cast<double>(sample.table.n_rows) * static_cast<double>(n_features_);
     CutsFound found;
     found.n_permutations = options_.n_permutations.value_or(permutations_within(cells));

@@ -10,8 +10,8 @@ namespace stope::cli::page {
 namespace {
 
 constexpr double kWidth = 320, kRight = 316, kStrip = 30, kGap = 5, kTop = 6, kAxis = 22;
-constexpr double kNames = 92;  // room for the names of classes
-constexpr double kAlone = 84;  // height where there are no classes
+constexpr double kNames = 104;  // room for the names of classes
+constexpr double kAlone = 84;   // height where there are no classes
 
 struct Layout {
   double left, strip;

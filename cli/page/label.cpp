@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "report/session.hpp"
 
@@ -55,16 +56,30 @@ double label_width(std::string_view text) {
 std::string fitted(std::string_view text, double width) {
   constexpr double kEllipsis = 12;
   const std::string line = one_line(text);
-  double used = 0;
-  std::size_t end = 0;  // of what fits together with an ellipsis
-  for (std::size_t i = 0; i < line.size();) {
-    const Letter letter = letter_at(line, i);
-    used += width_of_code(letter.code);
-    if (used > width) return line.substr(0, end) + "…";
-    i += letter.bytes;
-    if (used + kEllipsis <= width) end = i;
+  std::vector<Letter> letters;
+  double all = 0;
+  for (std::size_t i = 0; i < line.size(); i += letters.back().bytes) {
+    letters.push_back(letter_at(line, i));
+    all += width_of_code(letters.back().code);
   }
-  return line;
+  if (all <= width) return line;
+  // Names of a family differ at their ends as often as at their beginnings, so the middle gives way.
+  double used = kEllipsis;
+  std::size_t first = 0, last = letters.size(), front = 0, back = line.size();
+  while (first < last) {
+    const bool from_front = first <= letters.size() - last + 1;
+    const Letter& letter = from_front ? letters[first] : letters[last - 1];
+    used += width_of_code(letter.code);
+    if (used > width) break;
+    if (from_front) {
+      ++first;
+      front += letter.bytes;
+    } else {
+      --last;
+      back -= letter.bytes;
+    }
+  }
+  return line.substr(0, front) + "…" + line.substr(back);
 }
 
 }  // namespace stope::cli::page

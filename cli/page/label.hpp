@@ -10,7 +10,7 @@ namespace stope::cli::page {
 /// The width of a text in letters of 12 px; bold letters are a tenth wider.
 double label_width(std::string_view text);
 
-/// The text, or its beginning and "…", so that it takes at most that width.
+/// The text, or its beginning, "…" and its end, so that it takes at most that width.
 std::string fitted(std::string_view text, double width);
 
 /// How much wider bold letters are.

@@ -118,7 +118,8 @@ Interval wilson(double share, std::int64_t n_rows) {
   const double n = static_cast<double>(n_rows), z2 = kZ * kZ;
   const double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
   const double half = kZ / (1 + z2 / n) * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n));
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+  // Where every row is right, or none, the bound is 1 or 0, and rounding must not hide that.
+  return {share <= 0 ? 0.0 : std::max(0.0, middle - half), share >= 1 ? 1.0 : std::min(1.0, middle + half)};
 }
 
 void compare_with(NeighborsFound& found, const Column& label) {
