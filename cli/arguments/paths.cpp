@@ -33,8 +33,8 @@ Paths paths_of(const CLI::App& command) {
     if (option->count() == 0) continue;
     const bool positional = option->get_positional();
     const std::string name = option->get_name(positional), type = option->get_type_name();
-    const bool output =
-        name == "-o" || name == "--output" || name == "OUT" || name == "--correlation" || name.ends_with("-out");
+    const bool output = name == "-o" || name == "--output" || name == "OUT" || name == "--correlation" ||
+                        name == "--report" || name.ends_with("-out");
     if (!output && type.find("FILE") == std::string::npos && type.find("TABLE") == std::string::npos) continue;
     const std::vector<std::string> words = option->results();
     if (output) {

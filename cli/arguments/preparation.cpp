@@ -28,10 +28,11 @@ bool is_kept(const Column& column, const Table& table) {
 }  // namespace
 
 void Preparation::add_to(CLI::App& app, Saves saves) {
-  const std::string help = saves == Saves::chain
-                               ? "Put the table, and a second one, through this saved model first; what is fitted is saved "
-                                 "behind it, as one chain"
-                               : "Put the table through this saved model first, once, before the rows are split";
+  const std::string help =
+      saves == Saves::chain
+          ? "Put the table, and a second one, through this saved model first; what is fitted is saved "
+            "behind it, as one chain"
+          : "Put the table through this saved model first, once, before the rows are split";
   OptionGroup(app, "Preparation").text("--after", path_, "FILE", help);
 }
 

@@ -45,6 +45,7 @@ std::unique_ptr<Command> add_pca(CLI::App& program);
 std::unique_ptr<Command> add_lsq(CLI::App& program);
 std::unique_ptr<Command> add_discretize(CLI::App& program);
 std::unique_ptr<Command> add_tree(CLI::App& program);
+std::unique_ptr<Command> add_report(CLI::App& program);
 std::unique_ptr<Command> add_predict(CLI::App& program);
 std::unique_ptr<Command> add_chain(CLI::App& program);
 std::unique_ptr<Command> add_convert(CLI::App& program);

@@ -13,10 +13,14 @@
 #include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "arguments/tree_arguments.hpp"
+#include "arguments/typed_words.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "page/command_line.hpp"
+#include "page/job_pages.hpp"
 #include "report/evaluation_report.hpp"
 #include "report/output.hpp"
+#include "report/page_output.hpp"
 #include "report/record_writer.hpp"
 #include "report/score_report.hpp"
 #include "report/text_table.hpp"
@@ -51,11 +55,12 @@ ModelKind parse_model(const std::string& word) {
 class Evaluate : public Command {
  public:
   explicit Evaluate(CLI::App& program)
-      : Command(
-            program, "evaluate", "Score a model on a table: k-NN for many k, a tree, least squares",
-            "Scores a model on a table whose label is known: classification where the label is nominal, regression where "
-            "it is numeric. For k-NN one search serves every k, and several measures and normalisations are compared on "
-            "the same splits. Prints the scores, for people on stdout; -o and --json hold those of every line.") {
+      : Command(program, "evaluate", "Score a model on a table: k-NN for many k, a tree, least squares",
+                "Scores a model on a table whose label is known: classification where the label is nominal, regression "
+                "where "
+                "it is numeric. For k-NN one search serves every k, and several measures and normalisations are "
+                "compared on "
+                "the same splits. Prints the scores, for people on stdout; -o and --json hold those of every line.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table with the label; '-' reads stdin");
     add_splits();
     OptionGroup group(*app, "Prediction");
@@ -67,8 +72,9 @@ class Evaluate : public Command {
                  "knn: votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer)");
     knn_.add_class_weights(*app);
     OptionGroup(*app, "Output")
-        .text("-o,--output", output_.path, "FILE",
-              "File for the scores of every line; without it and without --output-format: a table for people on stdout");
+        .text(
+            "-o,--output", output_.path, "FILE",
+            "File for the scores of every line; without it and without --output-format: a table for people on stdout");
     output_.add_format_to(*app, "evaluate",
                           "Format of the scores of every line; default: from the suffix of FILE, else csv");
     OptionGroup(*app, "Output")
@@ -79,6 +85,8 @@ class Evaluate : public Command {
     add_missing_policy(*app, "Tree", tree_.fit.tree.missing,
                        "tree: what a missing value means, as in stope tree; lsq: fill is the column's mean [error]");
     add_lsq_options();
+    page_.add_to(*app);
+    tables_.after.add_to(*app, Saves::nothing);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -88,6 +96,7 @@ class Evaluate : public Command {
     require_backend(session.run());
     std::optional<OutputFile> file, predictions;
     open(session, file, predictions);
+    page_.open(session, file ? output_.path : "no data");
     const Table table = read(session);
     const std::string& label = column_of(table, Role::label)->name;
     Json options = note_splits();
@@ -109,7 +118,8 @@ class Evaluate : public Command {
       RecordWriter records(*predictions);
       write_predictions(records, table, kept_, session.run());
     }
-    commit_files(session, {&file, &predictions});
+    page_.write(session, [&] { return page_of_best(table); });
+    commit_files(session, {&file, &predictions, &page_.file});
   }
 
  private:
@@ -158,7 +168,8 @@ class Evaluate : public Command {
       throw Error(ErrorCode::invalid_argument, fmt::format("--repeats: {} is not at least 1", options_.n_repeats));
     }
     if (options_.n_repeats > 1 && leave_one_out_) {
-      throw Error(ErrorCode::invalid_argument, "--repeats: --loo has one way to split a table; every repeat is the same");
+      throw Error(ErrorCode::invalid_argument,
+                  "--repeats: --loo has one way to split a table; every repeat is the same");
     }
     options_.seed = common.seed;
     options_.predictions = predictions_path_.empty() ? Predictions::dropped : Predictions::kept;
@@ -199,7 +210,7 @@ class Evaluate : public Command {
     };
     if (model_ != ModelKind::knn) {
       for (const char* option : {"-k", "--weights", "--metric", "--metric-param", "--feature-weights", "--normalize",
-                                 "--compat", "--exclude-group"}) {
+                                 "--compat", "--exclude-group", "--report"}) {
         refuse(option, "knn");
       }
     }
@@ -267,9 +278,8 @@ class Evaluate : public Command {
 
   std::string run_tree(Session& session, const Table& table, Json options) {
     tree_.confidences = confidences(session, table, 1);
-    const auto found = session.timed("evaluate", [&] {
-      return std::make_shared<TreeEvaluation>(evaluate_tree(table, tree_, session.run()));
-    });
+    const auto found = session.timed(
+        "evaluate", [&] { return std::make_shared<TreeEvaluation>(evaluate_tree(table, tree_, session.run())); });
     kept_ = std::exchange(found->predictions, {});
     const TreeOptions& tree = tree_.fit.tree;
     options["criterion"] = std::string(to_string(tree.criterion));
@@ -284,8 +294,8 @@ class Evaluate : public Command {
     shape_ = {true, tree_.n_repeats > 1};
     note_model(session, found->repeats, found->fold_scores, score_json(session, {found, &found->scores}));
     session.json()["mean_leaves"] = found->mean_leaves;
-    return fmt::format("tree, {:.4g} leaves on average: ", found->mean_leaves) + score_text(found->scores) +
-           "\n" + probability_text(found->repeats, found->probabilities, found->scores.n_rows) + repeats_text();
+    return fmt::format("tree, {:.4g} leaves on average: ", found->mean_leaves) + score_text(found->scores) + "\n" +
+           probability_text(found->repeats, found->probabilities, found->scores.n_rows) + repeats_text();
   }
 
   std::string run_lsq(Session& session, const Table& table, Json options) {
@@ -313,14 +323,25 @@ class Evaluate : public Command {
     const Column& label = *column_of(table, Role::label);
     const Confidences found = affordable_confidences(table, n_ks, session.run());
     if (found == Confidences::none && label.nominal()) {
-      session.say(fmt::format("no ROC AUC and no log loss: the confidences of {} and {}, for every k, would take too "
-                              "much memory\n",
-                              counted(table.n_rows, "row"), counted(label.values.size(), "class", "classes")));
+      session.say(
+          fmt::format("no ROC AUC and no log loss: the confidences of {} and {}, for every k, would take too "
+                      "much memory\n",
+                      counted(table.n_rows, "row"), counted(label.values.size(), "class", "classes")));
     }
     return found;
   }
 
   // ---- what is told ----
+
+  // The page shows the best of the measures and normalisations.
+  std::string page_of_best(const Table& table) const {
+    const EvaluationOfMeasure& best = grid_->cells[grid_->best];
+    EvaluateOptions options = options_;
+    options.knn.metric = best.metric;
+    options.normalize = best.normalize;
+    return page::evaluation_page({table_, page::command_line("evaluate", table_, typed_words(*app, TypedOptions::all))},
+                                 best.evaluation, options, table);
+  }
 
   bool normalizes() const {
     const std::vector<NormalizeOptions> all = knn_.all_normalizations();
@@ -446,6 +467,7 @@ class Evaluate : public Command {
 
   std::string table_, predictions_path_;
   OutputArguments output_;
+  PageOutput page_;
   bool leave_one_out_ = false, no_intercept_ = false, numeric_only_ = false;
   ModelKind model_ = ModelKind::knn;
   EvaluateOptions options_;

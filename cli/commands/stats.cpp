@@ -9,11 +9,15 @@
 #include "arguments/option.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
+#include "arguments/typed_words.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "page/command_line.hpp"
+#include "page/job_pages.hpp"
 #include "report/correlation_output.hpp"
 #include "report/output.hpp"
 #include "report/output_format.hpp"
+#include "report/page_output.hpp"
 #include "report/statistics_output.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -61,6 +65,7 @@ class Stats : public Command {
     output.text("-o,--output", output_.path, "FILE", "File for the statistics; default: stdout");
     output_.add_format_to(*app, "stats",
                           "Format; default: from the suffix of FILE, else csv, but txt, a table for people, on stdout");
+    page_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -84,6 +89,7 @@ class Stats : public Command {
       file.emplace(output_path(output_.path), session.run().cancel);
     }
     correlation_.open(session);
+    page_.open(session, file ? output_.path : "no data");
     require_backend(session.run());
     ReadOptions& read = tables_.read;
     if (!by_.empty() && std::find(read.nominal.begin(), read.nominal.end(), by_) == read.nominal.end()) {
@@ -110,9 +116,13 @@ class Stats : public Command {
                                  {"quantiles", options.quantiles}};
     session.json()["rows"] = table.n_rows;
     if (common.json) add_json(session, read_table, found, options.quantiles);
+    page_.write(session, [&] {
+      return page::statistics_page({table_, page::command_line("stats", table_, typed_words(*app, TypedOptions::all))},
+                                   table, statistics, options.by, session.run());
+    });
     correlation_.write(session, one_line(table_), table, all_);
     if (file) write(*file, table, statistics, options);
-    commit_files(session, {&file, &correlation_.file});
+    commit_files(session, {&file, &correlation_.file, &page_.file});
   }
 
  private:
@@ -166,6 +176,7 @@ class Stats : public Command {
   std::vector<std::string> quantile_words_;
   CorrelationOutput correlation_;
   OutputArguments output_;
+  PageOutput page_;
   std::int64_t bins_ = 8;
   bool one_pass_ = false, all_ = false;
   TableArguments tables_;

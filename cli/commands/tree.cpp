@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 
 #include "arguments/class_weight_arguments.hpp"
@@ -10,11 +11,15 @@
 #include "arguments/option.hpp"
 #include "arguments/table_arguments.hpp"
 #include "arguments/tree_arguments.hpp"
+#include "arguments/typed_words.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "page/command_line.hpp"
+#include "page/job_pages.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
 #include "report/output_format.hpp"
+#include "report/page_output.hpp"
 #include "report/score_report.hpp"
 #include "report/text_table.hpp"
 #include "stope/device.hpp"
@@ -53,6 +58,7 @@ class TreeCommand : public Command {
     output.text("-o,--output", output_, "FILE", "File for the tree; default: stdout");
     model_.add_to(*app);
     tables_.after.add_to(*app);
+    page_.add_to(*app);
     tables_.add_to(*app, Tables::two);
     add_common(kExamples);
     tables_.read.target_is_nominal = true;
@@ -65,6 +71,7 @@ class TreeCommand : public Command {
     if (common.json && output_.empty()) format_ = TreeFormat::json;
     file.emplace(session.data_path(output_, "model"), session.run().cancel);
     model_.open(session, output_);
+    page_.open(session, output_);
     require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
@@ -81,11 +88,13 @@ class TreeCommand : public Command {
     file->write(common.json ? text : for_terminal(output_, text));
     model_.write(session, tables_.after.joined({outline(table), tree}));
     if (test) score_test(session, tree, *test);
-    if (evaluates()) {
-      tables_.after.warn_of_scores(session);
-      cross_validate(session, table);
-    }
-    commit_files(session, {&file, &model_.file});
+    if (evaluates()) tables_.after.warn_of_scores(session);
+    const auto scores = evaluates() ? cross_validate(session, table) : nullptr;
+    page_.write(session, [&] {
+      return page::tree_page({table_, page::command_line("tree", table_, typed_words(*app, TypedOptions::all))}, tree,
+                             table, scores == nullptr ? std::nullopt : std::optional(*scores), scheme_text());
+    });
+    commit_files(session, {&file, &model_.file, &page_.file});
   }
 
  private:
@@ -96,8 +105,8 @@ class TreeCommand : public Command {
         "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
         "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [error]");
     OptionGroup group(*app, "Tree");
-    class_weights_.add_to(
-        group, "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
+    class_weights_.add_to(group,
+                          "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
   }
 
   void add_scores() {
@@ -183,21 +192,25 @@ class TreeCommand : public Command {
     report_scores(session, score_against(*column_of(test, Role::label), classes, session.run()));
   }
 
-  void cross_validate(Session& session, const Table& table) {
+  std::string scheme_text() const {
+    return options_.scheme == Scheme::leave_one_out ? "leave-one-out"
+           : options_.scheme == Scheme::holdout     ? fmt::format("hold-out of {:g}", options_.holdout)
+                                                    : fmt::format("{}-fold cross-validation", options_.n_folds);
+  }
+
+  std::shared_ptr<const TreeEvaluation> cross_validate(Session& session, const Table& table) {
     const auto found = session.timed("evaluate", [&] {
       return std::make_shared<const TreeEvaluation>(evaluate_tree(table, options_, session.run()));
     });
     const TreeEvaluation& evaluation = *found;
-    const std::string scheme = options_.scheme == Scheme::leave_one_out ? "leave-one-out"
-                               : options_.scheme == Scheme::holdout
-                                   ? fmt::format("hold-out of {:g}", options_.holdout)
-                                   : fmt::format("{}-fold cross-validation", options_.n_folds);
+    const std::string scheme = scheme_text();
     session.json()["evaluation"] = {{"scheme", scheme},
                                     {"scores", score_json(session, {found, &found->scores})},
                                     {"fold_scores", evaluation.fold_scores},
                                     {"mean_leaves", evaluation.mean_leaves}};
     session.say(fmt::format("\n{}, {:.4g} leaves on average: ", scheme, evaluation.mean_leaves));
     session.say(score_text(evaluation.scores));
+    return found;
   }
 
   std::string table_, test_, output_;
@@ -206,6 +219,7 @@ class TreeCommand : public Command {
   bool leave_one_out_ = false;
   TreeEvaluationOptions options_;
   ModelOutput model_;
+  PageOutput page_;
   TableArguments tables_;
 };
 

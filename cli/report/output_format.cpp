@@ -21,6 +21,7 @@ constexpr std::string_view kStatistics[] = {".csv", ".tsv", ".json", ".jsonl", "
 constexpr std::string_view kColumns[] = {".txt", ".md", ".csv", ".tsv", ".json", ".jsonl"};
 constexpr std::string_view kExplanations[] = {".csv", ".tsv", ".json", ".jsonl", ".md", ".txt"};
 constexpr std::string_view kTree[] = {".txt", ".json", ".dot", ".svg", ".rules"};
+constexpr std::string_view kPage[] = {".html", ".htm"};
 constexpr std::string_view kModel[] = {".stope"};
 constexpr std::string_view kCuts[] = {".json"};
 constexpr std::string_view kGram[] = {".gram"};
@@ -63,6 +64,8 @@ constexpr Output kOutputs[] = {
     {"gen gram", "-o", kGram, Others::allowed},
     {"info", "-o", kColumns},
     {"chain", "-o", kModel, Others::allowed},
+    {"report", "-o", kPage},
+    {"", "--report", kPage},
     {"check", "-o", kText},
     {"device", "-o", kText},
     {"completion", "-o", kScript},

@@ -73,7 +73,7 @@ struct NamedJob {
 };
 constexpr NamedJob kJobs[] = {
     {"stats", stats},          {"correlation", correlations}, {"histogram", histogram}, {"value_counts", value_counts},
-    {"best_cuts", rank_cuts},  {"find_cuts", all_cuts},       {"evaluate", evaluation},     {"confusion", confusion},
+    {"best_cuts", rank_cuts},  {"find_cuts", all_cuts},       {"evaluate", evaluation}, {"confusion", confusion},
     {"feature_ranges", ranges}};
 
 Job job_of(const std::string& name) {

@@ -144,8 +144,10 @@ Table explanations(const Predictor& predictor, const Table& rows, std::int64_t n
                 {.option = "explain_attributes"});
   }
   const Model& model = last_step(predictor.model());
-  if (const auto* const tree = std::get_if<DecisionTree>(&model.fitted)) return of_tree(*tree, predictor.prepared(rows, run), run);
-  if (const auto* const linear = std::get_if<LinearModel>(&model.fitted)) return of_linear(*linear, predictor.prepared(rows, run), run);
+  if (const auto* const tree = std::get_if<DecisionTree>(&model.fitted))
+    return of_tree(*tree, predictor.prepared(rows, run), run);
+  if (const auto* const linear = std::get_if<LinearModel>(&model.fitted))
+    return of_linear(*linear, predictor.prepared(rows, run), run);
   if (!std::holds_alternative<NeighborsModel>(model.fitted)) {
     throw Error(ErrorCode::invalid_argument,
                 "the model (" + std::string(model.kind()) + ") gives a table, which nothing explains",
