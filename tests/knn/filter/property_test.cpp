@@ -150,7 +150,7 @@ Case make_case(Random& random, bool plain) {
   const ColumnMaker common(random);
   const bool alike = random.below(2) == 0;  // columns of one kind: no single column decides
   for (int i = 0; i < n_numeric; ++i) makers.push_back(alike ? common : ColumnMaker(random));
-  const double missing = plain || random.below(2) == 0 ? 0.0 : pick(random, {0.05, 0.3, 0.8});
+  const double missing = random.below(plain ? 3 : 2) == 0 ? pick(random, {0.05, 0.3, 0.8}) : 0.0;
   const std::int64_t n = kSizes[random.below(std::size(kSizes))];
   c.train = make_table(random, makers, n_nominal, missing, n, nullptr);
   if (random.below(5) == 0) append_duplicates(random, c.train);
@@ -158,8 +158,9 @@ Case make_case(Random& random, bool plain) {
   c.query =
       self ? c.train
            : make_table(random, makers, n_nominal, missing, 1 + static_cast<std::int64_t>(random.below(70)), &c.train);
-  static const std::vector<std::string> kPlain = {"euclidean",         "sqeuclidean", "mixed-euclidean", "cosine",
-                                                  "cosine-similarity", "manhattan",   "manhattan"};
+  static const std::vector<std::string> kPlain = {"euclidean", "sqeuclidean",       "mixed-euclidean",
+                                                  "cosine",    "cosine-similarity", "manhattan",
+                                                  "manhattan", "nan-euclidean",     "nan-euclidean"};
   c.knn.metric.name = plain ? kPlain[random.below(kPlain.size())] : choose_metric(random, n_numeric > 0, n_nominal > 0);
   c.knn.compat = random.below(5) == 0 ? Compat::rapidminer : Compat::none;
   if (random.below(4) == 0) {

@@ -23,8 +23,8 @@ import weka.core.Range;
  * They hold the largest difference that WEKA assumes on the one side and 0 on the other.
  */
 final class Encoding {
-  /** More columns than this are not worth an index. Nominal attributes of many values can make so many. */
-  static final int MOST_COLUMNS = 4096;
+  /** Nominal attributes of so many values in all that a column a value is not worth an index. */
+  static final int MOST_SPREAD_COLUMNS = 4096;
 
   /** The measures of WEKA that have one in the engine. */
   private enum Measure { EUCLIDEAN, MANHATTAN, CHEBYSHEV, MINKOWSKI }
@@ -37,6 +37,7 @@ final class Encoding {
   private final boolean[] missingInQueries;
   private final boolean anyNominal;
   private final int width;
+  private final boolean tooWide;
 
   /**
    * @param distance has the ranges of this moment
@@ -53,6 +54,7 @@ final class Encoding {
     boolean matter = false;
     boolean nominal = false;
     int columns = 0;
+    long spreadColumns = 0;
     Range chosen = new Range(distance.getAttributeIndices());
     chosen.setInvert(distance.getInvertSelection());
     chosen.setUpper(header.numAttributes() - 1);
@@ -73,10 +75,12 @@ final class Encoding {
         continue;
       }
       parts.add(part);
-      columns = part.width() > MOST_COLUMNS ? MOST_COLUMNS + 1 : Math.min(columns + part.width(), MOST_COLUMNS + 1);
+      columns = Math.addExact(columns, part.width());
+      spreadColumns += part.numeric() || mixed ? 0 : part.width();
     }
     rangesMatter = matter;
     anyNominal = nominal;
+    tooWide = spreadColumns > MOST_SPREAD_COLUMNS;
     width = Math.max(columns, 1); // One constant column if there is no attribute: all distances are 0.
   }
 
@@ -142,8 +146,9 @@ final class Encoding {
     return width;
   }
 
+  /** Whether rows are to be scanned, as no index of this encoding is worth its memory. */
   boolean tooWide() {
-    return width > MOST_COLUMNS;
+    return tooWide;
   }
 
   List<Column> columns() {

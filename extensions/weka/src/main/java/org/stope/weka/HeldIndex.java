@@ -23,7 +23,11 @@ final class HeldIndex implements AutoCloseable {
     this.knn = knn;
   }
 
+  /** Fits the index. An encoding that is too wide gets none: its rows are scanned. */
   static HeldIndex of(Encoding encoding, Instances training, EngineOptions options) {
+    if (encoding.tooWide()) {
+      return new HeldIndex(encoding, null);
+    }
     try (Run run = options.newRun(); TableBuilder builder = new TableBuilder(training.numInstances())) {
       for (Column column : encoding.columns()) {
         builder.column(column);
@@ -71,6 +75,8 @@ final class HeldIndex implements AutoCloseable {
 
   @Override
   public void close() {
-    knn.close();
+    if (knn != null) {
+      knn.close();
+    }
   }
 }

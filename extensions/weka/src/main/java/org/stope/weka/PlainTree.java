@@ -40,13 +40,11 @@ public final class PlainTree implements Serializable {
     fill = new double[header.numAttributes()];
     try (Table attributes = model.table("attributes"); Table nodes = model.table("nodes")) {
       double[] fills = attributes.column("fill");
-      double[] lacked = attributes.column("has_missing");
       int n = (int) nodes.rows();
       for (int i = 0; i < fills.length; i++) {
         Attribute own = header.attribute(features.get(i));
-        // Under "value", the code behind all values is the missing one. Without missing training values no node tests it.
-        fill[own.index()] = missing.equals("value") && own.isNominal()
-            ? Math.max(1, own.numValues()) + (lacked[i] == 1 ? 0 : 1) : fills[i];
+        // Under "value", the engine's code behind all values is the missing one.
+        fill[own.index()] = missing.equals("value") && own.isNominal() ? Math.max(1, own.numValues()) : fills[i];
       }
       double[] parent = nodes.column("parent");
       double[] tested = nodes.column("attribute");

@@ -187,6 +187,50 @@ class IBkUseTest {
   }
 
   @Test
+  void queriesMayLackWhatEveryTrainingRowHas() throws Exception {
+    Instances table = table(3000, 15);
+    Random random = new Random(15);
+    for (int i = 1; i < table.numInstances(); i += 2) {
+      for (int a = 0; a + 1 < table.numAttributes(); a++) {
+        if (random.nextInt(4) == 0 && i > 1000) { // The first block asks for an index without missing values.
+          table.instance(i).setMissing(a);
+        }
+      }
+    }
+    IBkComparison.compare(table, "-K 3 -I");
+  }
+
+  @Test
+  void identicalRowsArePassedOverAsByLinearNNSearch() throws Exception {
+    Instances table = table(60, 16);
+    for (int i = 0; i < table.numInstances(); i++) {
+      for (int a = 0; a + 1 < table.numAttributes(); a++) {
+        if (i % 20 > 1) { // Only a few rows differ from the others, fewer than k.
+          table.instance(i).setValue(a, 1);
+        }
+      }
+    }
+    for (int k = 1; k < 9; k++) {
+      IBkComparison.compare(table, "-I -K " + k + " -A \"weka.core.neighboursearch.LinearNNSearch -S\"");
+    }
+  }
+
+  @Test
+  void rowsThatAreExchangedBehindTheSearchAreSeen() throws Exception {
+    Instances table = table(200, 17);
+    StopeSearch search = new StopeSearch();
+    search.setInstances(table);
+    Instance query = (Instance) table.instance(0).copy();
+    search.kNearestNeighbours(query, 1);
+    search.kNearestNeighbours(query, 1); // The second search has made an index.
+    query.setValue(0, 0.123);
+    table.remove(table.numInstances() - 1);
+    table.add(query);
+    search.kNearestNeighbours(query, 1);
+    assertEquals(0, search.getDistances()[0]);
+  }
+
+  @Test
   void sparseInstancesGiveTheDistributionsOfIBk() throws Exception {
     Tables.Shape shape = new Tables.Shape();
     shape.coarse = true;

@@ -122,6 +122,18 @@ class SupervisedDiscretizeTest {
   }
 
   @Test
+  void aValueThatEqualsACutIsInTheIntervalAboveIt() throws Exception {
+    Instances table = tables().get(0);
+    SupervisedDiscretize filter = fitted("-M best-cut", table);
+    Instances later = new Instances(table, 0, 2);
+    later.instance(0).setValue(0, filter.getCutPoints(0)[0]);
+    later.instance(1).setValue(0, Math.nextDown(filter.getCutPoints(0)[0]));
+    Instances coded = Filter.useFilter(later, filter);
+    assertEquals(1, coded.instance(0).value(0));
+    assertEquals(0, coded.instance(1).value(0));
+  }
+
+  @Test
   void intervalsOfCutsThatReadTheSameStayApart() throws Exception {
     Instances table = tables().get(0);
     for (int i = 0; i < table.numInstances(); i++) {
