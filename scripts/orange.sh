@@ -14,15 +14,15 @@ if ! .venv/bin/python -c 'import sys; sys.exit(not (3, 10) <= sys.version_info <
   echo "SKIP the Orange add-on: the packages of requirements-orange.txt are for Python 3.10 to 3.13"
   exit 0
 fi
-if ! ldconfig -p | grep -q libGL.so.1; then
-  echo "SKIP the Orange add-on: Qt needs libGL.so.1 (scripts/bootstrap.sh --verify installs libgl1)"
-  exit 0
-fi
 if ! cmp -s requirements-orange.txt $env/requirements-orange.txt; then
   rm -rf $env
   .venv/bin/python -m venv $env
   $env/bin/pip install -q --disable-pip-version-check --no-deps -r requirements-orange.txt
   cp requirements-orange.txt $env/
+fi
+if ! missing=$($env/bin/python -c 'import PyQt5.QtWidgets, PyQt5.QtWebEngineWidgets' 2>&1); then
+  echo "SKIP the Orange add-on: Qt cannot be loaded (scripts/bootstrap.sh --verify installs what it needs): ${missing##*$'\n'}"
+  exit 0
 fi
 STOPE_PYTHON=ON scripts/build.sh release stope_python
 PYTHONPATH=$top/build/release/python:$top/extensions/orange OPENBLAS_NUM_THREADS=1 \

@@ -4,8 +4,11 @@ import os
 import tempfile
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp(prefix="stope-orange-"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+_folder = tempfile.TemporaryDirectory(prefix="stope-orange-")
+for _name in ("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+    os.environ[_name] = os.path.join(_folder.name, _name)
+    os.mkdir(os.environ[_name], 0o700)
 if os.geteuid() == 0:  # the browser that draws reports has no sandbox for root
     os.environ.setdefault("QTWEBENGINE_DISABLE_SANDBOX", "1")
 

@@ -28,8 +28,8 @@ def gower(x, y, discrete, spans):
     return total / n if n else NAN
 
 
-def mixed_euclidean(x, y, discrete, spans):
-    """The root of the sum of squares, where numbers are scaled to the range 0 to 1; what one row lacks is skipped."""
+def _squares(x, y, discrete, spans):
+    """(sum, number) of the squares over the attributes that both rows have; numbers are scaled to the range 0 to 1."""
     total, n = 0.0, 0
     for j, (a, b) in enumerate(zip(x, y)):
         if math.isnan(a) or math.isnan(b):
@@ -40,15 +40,19 @@ def mixed_euclidean(x, y, discrete, spans):
         else:
             low, width = spans[j][0], spans[j][1] - spans[j][0]
             total += ((a - low) / width - (b - low) / width) ** 2
+    return total, n
+
+
+def mixed_euclidean(x, y, discrete, spans):
+    """The root of the sum of squares; what one row lacks is skipped."""
+    total, n = _squares(x, y, discrete, spans)
     return math.sqrt(total) if n else NAN
 
 
 def scaled_euclidean(x, y, discrete, spans):
-    """As mixed_euclidean, with the sum scaled up for the attributes that one of the rows lacks."""
-    both = sum(not (math.isnan(a) or math.isnan(b)) for a, b in zip(x, y))
-    if both == 0:
-        return NAN
-    return math.sqrt(len(x) / both) * mixed_euclidean(x, y, discrete, spans)
+    """The root of the sum of squares, scaled up for the attributes that one of the rows lacks."""
+    total, n = _squares(x, y, discrete, spans)
+    return math.sqrt(len(x) / n * total) if n else NAN
 
 
 def nearest(train, query, distance, k):
@@ -58,20 +62,21 @@ def nearest(train, query, distance, k):
     return pairs[:k]
 
 
+def vote_weights(distances, by_distance):
+    """What each vote weighs: 1, or 1 / distance, where distance 0 takes all."""
+    if not by_distance:
+        return [1.0] * len(distances)
+    if 0 in distances:
+        return [float(distance == 0) for distance in distances]
+    return [1.0 / distance for distance in distances]
+
+
 def vote(pairs, y, n_classes, by_distance):
     """The classes' shares of the votes."""
     votes = [0.0] * n_classes
-    at_zero = any(distance == 0 for distance, _ in pairs)
-    for distance, row in pairs:
-        if not by_distance:
-            weight = 1.0
-        elif at_zero:
-            weight = float(distance == 0)
-        else:
-            weight = 1.0 / distance
+    for (_, row), weight in zip(pairs, vote_weights([distance for distance, _ in pairs], by_distance)):
         votes[int(y[row])] += weight
-    total = sum(votes)
-    return [one / total for one in votes]
+    return [one / sum(votes) for one in votes]
 
 
 def pairs_separated(left, right):

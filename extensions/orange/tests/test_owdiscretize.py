@@ -3,15 +3,20 @@
 import numpy as np
 from Orange.data import Table
 
+import widget_case
 from orangecontrib.stope.discretize import METHODS, CutDiscretize
 from orangecontrib.stope.widgets.owdiscretize import OWStopeDiscretize
 from tables import mixed_table, numeric_class, with_missing_classes, without_class
-from widget_case import WidgetCase
 
 
-class TestDiscretize(WidgetCase):
+class TestDiscretize(widget_case.WidgetCase):
     def setUp(self):
         self.widget = self.create_widget(OWStopeDiscretize)
+
+    def test_it_is_drawn_with_data_and_without(self):
+        self.assertGreater(self.draw(), 5)
+        self.give(Table("heart_disease"))
+        self.assertGreater(self.draw(), 5)
 
     def data(self):
         return self.get_output(self.widget.Outputs.data, widget=self.widget)

@@ -9,14 +9,14 @@ from Orange.widgets.evaluate.owpredictions import OWPredictions
 from Orange.widgets.evaluate.owtestandscore import OWTestAndScore
 from Orange.widgets.tests.base import ParameterMapping, WidgetLearnerTestMixin
 
+import widget_case
 from orangecontrib.stope.knn import KnnLearner
 from orangecontrib.stope.measures import NORMALIZATIONS, WEIGHTS
 from orangecontrib.stope.widgets.owknn import METRICS, OWStopeKnn
 from tables import mixed_table, with_missing_classes
-from widget_case import WidgetCase
 
 
-class TestAsEveryLearnerWidgetOfOrange(WidgetCase, WidgetLearnerTestMixin):
+class TestAsEveryLearnerWidgetOfOrange(widget_case.WidgetCase, WidgetLearnerTestMixin):
     """Orange's own tests of learner widgets."""
 
     def setUp(self):
@@ -25,15 +25,20 @@ class TestAsEveryLearnerWidgetOfOrange(WidgetCase, WidgetLearnerTestMixin):
         numeric = [name for name, _ in METRICS if name in ("gower", "heom", "mixed-euclidean", "hamming")]
         self.parameters = [
             ParameterMapping("n_neighbors", self.widget.n_neighbors_spin),
-            ParameterMapping("metric", self.widget.metric_combo, numeric),
+            ParameterMapping("metric", self.widget.measure_combo, numeric),
             ParameterMapping("weights", self.widget.weights_combo, [name for name, _ in WEIGHTS]),
             ParameterMapping("normalize", self.widget.normalize_combo, [name for name, _ in NORMALIZATIONS]),
         ]
 
 
-class TestKnn(WidgetCase):
+class TestKnn(widget_case.WidgetCase):
     def setUp(self):
         self.widget = self.create_widget(OWStopeKnn)
+
+    def test_it_is_drawn_with_data_and_without(self):
+        self.assertGreater(self.draw(), 5)
+        self.give(Table("heart_disease"))
+        self.assertGreater(self.draw(), 5)
 
     def model(self):
         return self.get_output(self.widget.Outputs.model, widget=self.widget)
@@ -54,10 +59,10 @@ class TestKnn(WidgetCase):
 
     def test_a_measure_for_numbers_on_a_mixed_table_is_an_error_that_names_others(self):
         self.give(mixed_table())
-        self.choose(self.widget.metric_combo, [name for name, _ in METRICS].index("euclidean"))
+        self.choose(self.widget.measure_combo, [name for name, _ in METRICS].index("euclidean"))
         self.assert_says(self.shown("Error"), "Choose Gower")
         self.assertIsNone(self.model())
-        self.choose(self.widget.metric_combo, [name for name, _ in METRICS].index("gower"))
+        self.choose(self.widget.measure_combo, [name for name, _ in METRICS].index("gower"))
         self.assertEqual(self.shown("Error"), [])
         self.assertIsNotNone(self.model())
 
@@ -88,7 +93,7 @@ class TestKnn(WidgetCase):
 
     def test_the_power_of_minkowski_can_be_set_for_minkowski_alone(self):
         self.assertFalse(self.widget.p_spin.isEnabled())
-        self.choose(self.widget.metric_combo, [name for name, _ in METRICS].index("minkowski"))
+        self.choose(self.widget.measure_combo, [name for name, _ in METRICS].index("minkowski"))
         self.assertTrue(self.widget.p_spin.isEnabled())
         self.assertEqual(self.widget.learner.get_params("classification")["metric_params"], {"p": 3.0})
 
@@ -107,18 +112,18 @@ class TestKnn(WidgetCase):
         self.assert_says(self.shown("Error"), "CUDA")
 
     def test_settings_come_back_with_a_workflow_and_unknown_ones_become_the_default(self):
-        self.choose(self.widget.metric_combo, [name for name, _ in METRICS].index("heom"))
+        self.choose(self.widget.measure_combo, [name for name, _ in METRICS].index("heom"))
         self.widget.n_neighbors_spin.setValue(7)
         again = self.reopened()
-        self.assertEqual((again.metric, again.n_neighbors), ("heom", 7))
-        self.assertEqual(again.metric_combo.currentText(), dict(METRICS)["heom"])
-        other = self.reopened(metric="a measure of a later version")
-        self.assertEqual(other.metric, "mixed-euclidean")
+        self.assertEqual((again.measure, again.n_neighbors), ("heom", 7))
+        self.assertEqual(again.measure_combo.currentText(), dict(METRICS)["heom"])
+        other = self.reopened(measure="a measure of a later version")
+        self.assertEqual(other.measure, "mixed-euclidean")
 
     def test_the_report_names_the_measure_and_the_data(self):
         self.give(Table("iris"))
         self.widget.send_report()
-        self.assertIn("Euclidean, mixed", self.widget.report_html)
+        self.assertIn("Euclidean (mixed)", self.widget.report_html)
 
     def test_test_and_score_and_predictions_take_the_outputs(self):
         data = Table("heart_disease")

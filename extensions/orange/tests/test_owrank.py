@@ -5,15 +5,20 @@ from AnyQt.QtCore import QItemSelectionModel
 from Orange.data import Domain, Table
 from Orange.widgets.data.owrank import OWRank
 
+import widget_case
 from orangecontrib.stope.rank import CutScorer, ranking
 from orangecontrib.stope.widgets.owrank import ALL, BY_Q, MANUAL, N_BEST, NONE, OWStopeRank
 from tables import mixed_table, numeric_class, with_missing_classes, without_class
-from widget_case import WidgetCase
 
 
-class TestRank(WidgetCase):
+class TestRank(widget_case.WidgetCase):
     def setUp(self):
         self.widget = self.create_widget(OWStopeRank)
+
+    def test_it_is_drawn_with_data_and_without(self):
+        self.assertGreater(self.draw(), 5)
+        self.give(Table("heart_disease"))
+        self.assertGreater(self.draw(), 5)
 
     def reduced(self):
         data = self.get_output(self.widget.Outputs.reduced_data, widget=self.widget)

@@ -6,14 +6,14 @@ from Orange.widgets.tests.base import ParameterMapping, WidgetLearnerTestMixin
 from Orange.widgets.visualize.owpythagorastree import OWPythagorasTree
 from Orange.widgets.visualize.owtreeviewer import OWTreeGraph
 
+import widget_case
 from orangecontrib.stope.rank import CRITERIA
 from orangecontrib.stope.tree import LocalDiscretizationTreeLearner
 from orangecontrib.stope.widgets.owtree import MISSING, OWStopeTree
 from tables import mixed_table, with_missing_classes
-from widget_case import WidgetCase
 
 
-class TestAsEveryLearnerWidgetOfOrange(WidgetCase, WidgetLearnerTestMixin):
+class TestAsEveryLearnerWidgetOfOrange(widget_case.WidgetCase, WidgetLearnerTestMixin):
     """Orange's own tests of learner widgets."""
 
     def setUp(self):
@@ -26,9 +26,14 @@ class TestAsEveryLearnerWidgetOfOrange(WidgetCase, WidgetLearnerTestMixin):
         ]
 
 
-class TestTree(WidgetCase):
+class TestTree(widget_case.WidgetCase):
     def setUp(self):
         self.widget = self.create_widget(OWStopeTree)
+
+    def test_it_is_drawn_with_data_and_without(self):
+        self.assertGreater(self.draw(), 5)
+        self.give(Table("heart_disease"))
+        self.assertGreater(self.draw(), 5)
 
     def model(self):
         return self.get_output(self.widget.Outputs.model, widget=self.widget)

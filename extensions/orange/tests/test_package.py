@@ -13,6 +13,7 @@ except ImportError:
     tomllib = None
 
 import stope
+from AnyQt.QtWidgets import QWidget
 from orangewidget.utils.signals import Output
 
 FOLDER = Path(__file__).parents[1]
@@ -45,6 +46,15 @@ def test_every_widget_has_an_icon_a_description_and_words_to_find_it(module):
     assert root.tag.endswith("svg")
     assert widget.name.endswith("(stope)") and widget.description.endswith(".") and "stope" in widget.keywords
     assert any(isinstance(output, Output) for output in vars(widget.Outputs).values())
+
+
+@pytest.mark.parametrize("module", WIDGETS)
+def test_no_setting_or_method_hides_one_of_qts(module):
+    meant = {"setCaption", "send", "onDeleteWidget"}
+    for base in widget_class(module).__mro__:
+        if base.__module__.startswith("orangecontrib.stope"):
+            hidden = {name for name in vars(base) if not name.startswith("__")} & set(dir(QWidget))
+            assert hidden <= meant, hidden
 
 
 def test_priorities_and_names_are_different():

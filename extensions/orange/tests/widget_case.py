@@ -14,6 +14,14 @@ class WidgetCase(WidgetTest):
         """The messages of a group that are shown: "Error", "Warning" or "Information"."""
         return [str(message) for message in getattr(self.widget, group).active]
 
+    def draw(self):
+        """Show the widget and draw it, as a person sees it; returns how many colours the picture has."""
+        self.widget.show()
+        self.process_events()
+        image = self.widget.grab().toImage()
+        self.widget.hide()
+        return len({image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)})
+
     def choose(self, combo, index):
         combo.setCurrentIndex(index)
         combo.activated[int].emit(index)

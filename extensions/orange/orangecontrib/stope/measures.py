@@ -28,13 +28,13 @@ class Measure:
 
 
 MEASURES = (
-    Measure("mixed-euclidean", "Euclidean, mixed", "mixed"),
+    Measure("mixed-euclidean", "Euclidean", "mixed"),
     Measure("gower", "Gower", "mixed"),
     Measure("heom", "HEOM", "mixed"),
     Measure("hamming", "Hamming", "mixed"),
     Measure("euclidean", "Euclidean"),
     Measure("sqeuclidean", "Squared Euclidean"),
-    Measure("nan-euclidean", "Euclidean, scaled up for missing values"),
+    Measure("nan-euclidean", "Euclidean, scaled for missing", "mixed"),
     Measure("manhattan", "Manhattan"),
     Measure("chebyshev", "Chebyshev"),
     Measure("minkowski", "Minkowski"),

@@ -9,7 +9,7 @@ from Orange.tree import MappedDiscreteNode, Node, NumericNode
 
 __all__ = ["CutNode", "MissingNode", "ValueNode", "climb_rules", "nodes_of"]
 
-_MOST_VALUES_NAMED = 4
+_MOST_VALUES_NAMED = 2
 
 
 class CutNode(NumericNode):

@@ -66,6 +66,7 @@ class OWStopeDiscretize(OWStopeData):
         self.table = table_of(("Attribute", "Cuts", "Where"))
         self.mainArea.layout().addWidget(self.table)
         self._show_parameters()
+        self.resize(900, 460)
 
     def _add_parameters(self, box):
         options = {"alignment": Qt.AlignRight, "callback": self.settings_changed, "controlWidth": 80}

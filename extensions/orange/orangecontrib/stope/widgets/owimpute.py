@@ -7,7 +7,7 @@ from Orange.preprocess.preprocess import Preprocess
 from Orange.widgets import gui
 from Orange.widgets.settings import Setting
 from Orange.widgets.utils.widgetpreview import WidgetPreview
-from Orange.widgets.widget import Output
+from Orange.widgets.widget import Msg, Output
 
 from ..impute import IMPUTE_MEASURES, STRATEGIES, KnnImpute
 from ..measures import NORMALIZATIONS, WEIGHTS
@@ -30,6 +30,7 @@ def _impute(how, data, state):
         counts = [
             (variable.name, int(n_missing), int(n_missing - n_left))
             for variable, n_missing, n_left in zip(data.domain.attributes, before, after)
+            if n_missing
         ]
         return filled, counts
 
@@ -49,8 +50,11 @@ class OWStopeImpute(OWStopeData):
         data = Output("Data", Table, default=True)
         preprocessor = Output("Preprocessor", Preprocess, dynamic=False)
 
+    class Information(OWStopeData.Information):
+        nothing_missing = Msg("No attribute has a missing value.")
+
     n_neighbors = Setting(5)
-    metric = Setting("nan-euclidean")
+    measure = Setting("nan-euclidean")
     normalize = Setting("range")
     weights = Setting("uniform")
     strategy = Setting("mean")
@@ -61,7 +65,7 @@ class OWStopeImpute(OWStopeData):
         box = gui.vBox(self.controlArea, "Neighbors")
         gui.spin(box, self, "n_neighbors", 1, 10_000, label="Number of neighbors:", alignment=Qt.AlignRight,
                  callback=self.settings_changed, controlWidth=80)
-        self.metric_combo = name_combo(box, self, "metric", METRICS, "Measure:", self.settings_changed)
+        self.measure_combo = name_combo(box, self, "measure", METRICS, "Measure:", self.settings_changed)
         self.normalize_combo = name_combo(
             box, self, "normalize", NORMALIZATIONS, "Numeric attributes scaled:", self.settings_changed
         )
@@ -73,10 +77,11 @@ class OWStopeImpute(OWStopeData):
         self.add_apply_button()
         self.table = table_of(("Attribute", "Missing", "Filled"))
         self.mainArea.layout().addWidget(self.table)
+        self.resize(900, 480)
 
     def imputer(self):
         """The preprocessor that the settings describe."""
-        return KnnImpute(self.n_neighbors, self.metric, self.weights, self.strategy, self.normalize,
+        return KnnImpute(self.n_neighbors, self.measure, self.weights, self.strategy, self.normalize,
                          device=self.device)
 
     @gui.deferred
@@ -95,18 +100,20 @@ class OWStopeImpute(OWStopeData):
         if empty:
             names = ", ".join(f"'{name}'" for name in empty[:3]) + (" and others" if len(empty) > 3 else "")
             self.tell_remarks([f"Still missing: no row has a value of {names}."])
+        self.Information.nothing_missing(shown=not self.counts)
         fill_cells(self.table, self.counts)
         self.Outputs.data.send(filled)
 
     def send_nothing(self):
         self.counts = []
+        self.Information.nothing_missing.clear()
         fill_cells(self.table, [])
         self.Outputs.data.send(None)
 
     def send_report(self):
         self.report_items("Settings", [
             ("Number of neighbors", self.n_neighbors),
-            ("Measure", label_of(METRICS, self.metric)),
+            ("Measure", label_of(METRICS, self.measure)),
             ("Numeric attributes scaled", label_of(NORMALIZATIONS, self.normalize)),
             ("A number becomes", label_of(STRATEGIES, self.strategy).lower()),
             ("Neighbors weigh", label_of(WEIGHTS, self.weights).lower()),

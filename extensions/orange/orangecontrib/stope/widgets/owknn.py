@@ -26,7 +26,7 @@ class OWStopeKnn(OWStopeLearner):
     LEARNER = KnnLearner
 
     n_neighbors = Setting(5)
-    metric = Setting("mixed-euclidean")
+    measure = Setting("mixed-euclidean")
     minkowski_p = Setting(3.0)
     normalize = Setting("range")
     weights = Setting("uniform")
@@ -37,7 +37,7 @@ class OWStopeKnn(OWStopeLearner):
             box, self, "n_neighbors", 1, 10_000, label="Number of neighbors:", alignment=Qt.AlignRight,
             callback=self.settings_changed, controlWidth=80,
         )
-        self.metric_combo = name_combo(box, self, "metric", METRICS, "Measure:", self._metric_changed)
+        self.measure_combo = name_combo(box, self, "measure", METRICS, "Measure:", self._measure_changed)
         self.p_spin = gui.doubleSpin(
             box, self, "minkowski_p", 0.1, 100.0, 0.1, label="Power p of Minkowski:", alignment=Qt.AlignRight,
             callback=self.settings_changed, controlWidth=80,
@@ -47,22 +47,22 @@ class OWStopeKnn(OWStopeLearner):
         )
         self.weights_combo = name_combo(box, self, "weights", WEIGHTS, "Votes weigh:", self.settings_changed)
         self.add_device_box()
-        self.p_spin.setEnabled(self.metric == "minkowski")
+        self.p_spin.setEnabled(self.measure == "minkowski")
 
-    def _metric_changed(self):
-        self.p_spin.setEnabled(self.metric == "minkowski")
+    def _measure_changed(self):
+        self.p_spin.setEnabled(self.measure == "minkowski")
         self.settings_changed()
 
     def create_learner(self):
         return self.LEARNER(
-            n_neighbors=self.n_neighbors, metric=self.metric, weights=self.weights, normalize=self.normalize,
-            metric_params={"p": self.minkowski_p} if self.metric == "minkowski" else None, device=self.device,
+            n_neighbors=self.n_neighbors, metric=self.measure, weights=self.weights, normalize=self.normalize,
+            metric_params={"p": self.minkowski_p} if self.measure == "minkowski" else None, device=self.device,
             preprocessors=self.preprocessors,
         )
 
     def get_learner_parameters(self):
-        measure = label_of(METRICS, self.metric)
-        if self.metric == "minkowski":
+        measure = label_of(METRICS, self.measure)
+        if self.measure == "minkowski":
             measure += f", p = {self.minkowski_p:g}"
         return (
             ("Number of neighbors", self.n_neighbors),

@@ -71,6 +71,7 @@ class OWStopeRank(OWStopeData):
         self._add_selection_box()
         self.add_apply_button()
         self._add_table()
+        self.resize(1080, 560)
 
     def _add_selection_box(self):
         box = gui.vBox(self.controlArea, "Select Attributes")
@@ -148,7 +149,7 @@ class OWStopeRank(OWStopeData):
     def _show(self):
         self._choosing = True
         self.model.wrap([
-            [one["name"], one["score"], cut_text(one), "" if one["p_value"] is None else one["p_value"],
+            [one["name"], _shown_score(one["score"]), cut_text(one), "" if one["p_value"] is None else one["p_value"],
              "" if one["q_value"] is None else one["q_value"]]
             for one in self.found
         ])
@@ -230,6 +231,11 @@ class OWStopeRank(OWStopeData):
         if self.found:
             self.report_table("Ranking", self.view, num_format="{:.4g}")
             self.report_items("Selected", [("Attributes", ", ".join(var.name for var in self.selected) or "none")])
+
+
+def _shown_score(score):
+    """Pairs are counted: they have no decimals."""
+    return int(score) if float(score).is_integer() else score
 
 
 if __name__ == "__main__":
