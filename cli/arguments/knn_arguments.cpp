@@ -21,15 +21,15 @@ void add_normalizations(OptionGroup& group, KnnArguments& arguments) {
   const std::vector<std::string> names = names_of<Normalization>();
   std::string choices;
   for (const std::string& name : names) choices += (choices.empty() ? "" : "|") + name;
-  group.parsed("--normalize", choices, std::string(kNormalizeHelp) + "; several between commas are compared [none]",
-               [&arguments, names](const std::string& word) {
-                 arguments.normalizations.clear();
-                 for (const std::string& item : split_list(word, "--normalize")) {
-                   arguments.normalizations.push_back(
-                       static_cast<Normalization>(require_choice(item, names, "--normalize")));
-                 }
-                 arguments.normalize = arguments.normalizations.front();
-               });
+  group.parsed(
+      "--normalize", choices, std::string(kNormalizeHelp) + "; several between commas are compared [none]",
+      [&arguments, names](const std::string& word) {
+        arguments.normalizations.clear();
+        for (const std::string& item : split_list(word, "--normalize")) {
+          arguments.normalizations.push_back(static_cast<Normalization>(require_choice(item, names, "--normalize")));
+        }
+        arguments.normalize = arguments.normalizations.front();
+      });
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ void KnnArguments::add_to(CLI::App& app, Measures measures) {
 
 void KnnArguments::add_class_weights(CLI::App& app) {
   OptionGroup group(app, "Prediction");
-  class_weights.add_to(group,
-                       "Weights of classes in votes, which multiply those of rows; balanced: all classes weigh the same");
+  class_weights.add_to(
+      group, "Weights of classes in votes, which multiply those of rows; balanced: all classes weigh the same");
 }
 
 std::vector<std::string> KnnArguments::all_metrics() const {

@@ -21,7 +21,7 @@ enum class Measures { one, several };
 
 struct KnnArguments {
   std::string metric = Metric{}.name;
-  std::vector<std::string> metrics = {};            // Measures::several; `metric` is the first
+  std::vector<std::string> metrics = {};           // Measures::several; `metric` is the first
   std::vector<Normalization> normalizations = {};  // Measures::several; `normalize` is the first
   ClassWeightArguments class_weights;
   std::vector<std::string> metric_params;  // KEY=VALUE

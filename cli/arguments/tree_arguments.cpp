@@ -15,9 +15,9 @@ double parse_share(const std::string& word, const std::string& option) {
 }
 
 void add_missing_policy(CLI::App& app, const std::string& group, MissingPolicy& missing, const std::string& help) {
-  OptionGroup(app, group).parsed("--missing-policy", "error|value|drop|fill", help, [&missing](const std::string& word) {
-    missing = missing_policy(word);
-  });
+  OptionGroup(app, group)
+      .parsed("--missing-policy", "error|value|drop|fill", help,
+              [&missing](const std::string& word) { missing = missing_policy(word); });
 }
 
 void add_tree_options(CLI::App& app, TreeFitOptions& fit) {

@@ -51,11 +51,12 @@ ModelKind parse_model(const std::string& word) {
 class Evaluate : public Command {
  public:
   explicit Evaluate(CLI::App& program)
-      : Command(
-            program, "evaluate", "Score a model on a table: k-NN for many k, a tree, least squares",
-            "Scores a model on a table whose label is known: classification where the label is nominal, regression where "
-            "it is numeric. For k-NN one search serves every k, and several measures and normalisations are compared on "
-            "the same splits. Prints the scores, for people on stdout; -o and --json hold those of every line.") {
+      : Command(program, "evaluate", "Score a model on a table: k-NN for many k, a tree, least squares",
+                "Scores a model on a table whose label is known: classification where the label is nominal, regression "
+                "where "
+                "it is numeric. For k-NN one search serves every k, and several measures and normalisations are "
+                "compared on "
+                "the same splits. Prints the scores, for people on stdout; -o and --json hold those of every line.") {
     add_argument(*app, "TABLE", table_, "TABLE", "Table with the label; '-' reads stdin");
     add_splits();
     OptionGroup group(*app, "Prediction");
@@ -67,8 +68,9 @@ class Evaluate : public Command {
                  "knn: votes: all the same, or by 1/distance (RapidMiner's weighted vote under --compat rapidminer)");
     knn_.add_class_weights(*app);
     OptionGroup(*app, "Output")
-        .text("-o,--output", output_.path, "FILE",
-              "File for the scores of every line; without it and without --output-format: a table for people on stdout");
+        .text(
+            "-o,--output", output_.path, "FILE",
+            "File for the scores of every line; without it and without --output-format: a table for people on stdout");
     output_.add_format_to(*app, "evaluate",
                           "Format of the scores of every line; default: from the suffix of FILE, else csv");
     OptionGroup(*app, "Output")
@@ -158,7 +160,8 @@ class Evaluate : public Command {
       throw Error(ErrorCode::invalid_argument, fmt::format("--repeats: {} is not at least 1", options_.n_repeats));
     }
     if (options_.n_repeats > 1 && leave_one_out_) {
-      throw Error(ErrorCode::invalid_argument, "--repeats: --loo has one way to split a table; every repeat is the same");
+      throw Error(ErrorCode::invalid_argument,
+                  "--repeats: --loo has one way to split a table; every repeat is the same");
     }
     options_.seed = common.seed;
     options_.predictions = predictions_path_.empty() ? Predictions::dropped : Predictions::kept;
@@ -266,9 +269,8 @@ class Evaluate : public Command {
 
   std::string run_tree(Session& session, const Table& table, Json options) {
     tree_.confidences = confidences(session, table, 1);
-    const auto found = session.timed("evaluate", [&] {
-      return std::make_shared<TreeEvaluation>(evaluate_tree(table, tree_, session.run()));
-    });
+    const auto found = session.timed(
+        "evaluate", [&] { return std::make_shared<TreeEvaluation>(evaluate_tree(table, tree_, session.run())); });
     kept_ = std::exchange(found->predictions, {});
     const TreeOptions& tree = tree_.fit.tree;
     options["criterion"] = std::string(to_string(tree.criterion));
@@ -283,8 +285,8 @@ class Evaluate : public Command {
     shape_ = {true, tree_.n_repeats > 1};
     note_model(session, found->repeats, found->fold_scores, score_json(session, {found, &found->scores}));
     session.json()["mean_leaves"] = found->mean_leaves;
-    return fmt::format("tree, {:.4g} leaves on average: ", found->mean_leaves) + score_text(found->scores) +
-           "\n" + probability_text(found->repeats, found->probabilities, found->scores.n_rows) + repeats_text();
+    return fmt::format("tree, {:.4g} leaves on average: ", found->mean_leaves) + score_text(found->scores) + "\n" +
+           probability_text(found->repeats, found->probabilities, found->scores.n_rows) + repeats_text();
   }
 
   std::string run_lsq(Session& session, const Table& table, Json options) {
@@ -312,9 +314,10 @@ class Evaluate : public Command {
     const Column& label = *column_of(table, Role::label);
     const Confidences found = affordable_confidences(table, n_ks, session.run());
     if (found == Confidences::none && label.nominal()) {
-      session.say(fmt::format("no ROC AUC and no log loss: the confidences of {} and {}, for every k, would take too "
-                              "much memory\n",
-                              counted(table.n_rows, "row"), counted(label.values.size(), "class", "classes")));
+      session.say(
+          fmt::format("no ROC AUC and no log loss: the confidences of {} and {}, for every k, would take too "
+                      "much memory\n",
+                      counted(table.n_rows, "row"), counted(label.values.size(), "class", "classes")));
     }
     return found;
   }

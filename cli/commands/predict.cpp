@@ -51,17 +51,18 @@ class Predict : public Command {
     output_.add_to(*app, "predict", "File for the predictions; default: stdout",
                    "Format; predictions are csv, tsv, json or jsonl");
     OptionGroup explanations(*app, "Output");
-    explanations.text("--explain-out", explain_path_, "FILE",
-                      "k-NN: file for the neighbours that decided each row, their votes and what their distances consist "
-                      "of; .txt or - : the first rows, for people");
-    explanations.parsed("--explain-attributes", "N",
-                        fmt::format("k-NN: attributes of each neighbour in that file, largest share first [{}]",
-                                    explain_attributes_),
-                        [this](const std::string& word) {
-                          explain_attributes_ = parse_integer(word, "--explain-attributes");
-                          if (explain_attributes_ >= 0) return;
-                          throw Error(ErrorCode::invalid_argument, "--explain-attributes: " + word + " is below 0");
-                        });
+    explanations.text(
+        "--explain-out", explain_path_, "FILE",
+        "k-NN: file for the neighbours that decided each row, their votes and what their distances consist "
+        "of; .txt or - : the first rows, for people");
+    explanations.parsed(
+        "--explain-attributes", "N",
+        fmt::format("k-NN: attributes of each neighbour in that file, largest share first [{}]", explain_attributes_),
+        [this](const std::string& word) {
+          explain_attributes_ = parse_integer(word, "--explain-attributes");
+          if (explain_attributes_ >= 0) return;
+          throw Error(ErrorCode::invalid_argument, "--explain-attributes: " + word + " is below 0");
+        });
     add_scores(*app, scores_);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -126,8 +127,8 @@ class Predict : public Command {
       throw Error(ErrorCode::invalid_argument, "--explain-attributes needs --explain-out");
     }
     if (explain_path_.empty() || std::holds_alternative<NeighborsModel>(model.fitted)) return;
-    const bool reasons = std::holds_alternative<DecisionTree>(model.fitted) ||
-                         std::holds_alternative<LinearModel>(model.fitted);
+    const bool reasons =
+        std::holds_alternative<DecisionTree>(model.fitted) || std::holds_alternative<LinearModel>(model.fitted);
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--explain-out: {} ({}) has no neighbours{}", model_, std::string(model.kind()),
                             reasons ? "; --explain writes the reasons into the predictions" : ""));
@@ -233,9 +234,8 @@ class Predict : public Command {
   }
 
   void explain_neighbors(Session& session, const Predictor& predictor, const Table& table) {
-    session.timed("explain", [&] {
-      write_explanations(session, *explanations_, predictor, table, explain_attributes_);
-    });
+    session.timed("explain",
+                  [&] { write_explanations(session, *explanations_, predictor, table, explain_attributes_); });
   }
 
   void search(Session& session, const Predictor& predictor, const Table& table) {

@@ -92,8 +92,8 @@ class TreeCommand : public Command {
         "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
         "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [error]");
     OptionGroup group(*app, "Tree");
-    class_weights_.add_to(
-        group, "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
+    class_weights_.add_to(group,
+                          "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
   }
 
   void add_scores() {

@@ -48,18 +48,15 @@ std::string score_cell(const ScoreColumn& column, const std::vector<RepeatScores
 }
 
 bool any(const std::vector<EvaluationLine>& lines, const ScoreColumn& column) {
-  return std::any_of(lines.begin(), lines.end(), [&](const EvaluationLine& line) {
-    return !std::isnan(spread(*line.repeats, column.score).mean);
-  });
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const EvaluationLine& line) { return !std::isnan(spread(*line.repeats, column.score).mean); });
 }
 
 // Which of the columns before the scores the lines have.
 struct Heads {
   bool metric, normalize, k;
   explicit Heads(const std::vector<EvaluationLine>& lines)
-      : metric(!lines.front().metric.empty()),
-        normalize(!lines.front().normalize.empty()),
-        k(lines.front().k > 0) {}
+      : metric(!lines.front().metric.empty()), normalize(!lines.front().normalize.empty()), k(lines.front().k > 0) {}
 };
 
 }  // namespace
@@ -146,8 +143,7 @@ Json repeats_json(const std::vector<RepeatScores>& repeats, bool classes) {
 
 std::string probability_text(const std::vector<RepeatScores>& repeats, const ProbabilityScores& probabilities,
                              std::int64_t n_rows) {
-  std::string text =
-      "balanced accuracy " + format_score(spread(repeats, &RepeatScores::balanced_accuracy).mean);
+  std::string text = "balanced accuracy " + format_score(spread(repeats, &RepeatScores::balanced_accuracy).mean);
   if (probabilities.n_rows == 0) return text + "\n";
   text += fmt::format(", ROC AUC {}, log loss {}", format_score(probabilities.roc_auc),
                       format_score(probabilities.log_loss));

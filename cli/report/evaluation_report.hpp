@@ -42,8 +42,8 @@ Json repeats_json(const std::vector<RepeatScores>& repeats, bool classes);
 std::string probability_text(const std::vector<RepeatScores>& repeats, const ProbabilityScores& probabilities,
                              std::int64_t n_rows);
 
-/// One record per row and repetition: row, repeat (where there are several), fold, truth, prediction, the confidences if
-/// they were computed, and the row's id.
+/// One record per row and repetition: row, repeat (where there are several), fold, truth, prediction, the confidences
+/// if they were computed, and the row's id.
 void write_predictions(RecordWriter& out, const Table& table, const OutOfFold& predictions, const RunOptions& run);
 
 }  // namespace stope::cli

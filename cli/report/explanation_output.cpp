@@ -164,8 +164,8 @@ void write_for_people(Session& session, OutputFile& file, const Predictor& predi
   predictor.explain(rows, session.run(),
                     [&](const RowExplanation& explanation) { text += row_text(context, explanation); });
   if (table.n_rows > rows.n_rows) {
-    text += fmt::format("the first {} of {}; --explain-out FILE.csv has all\n", rows.n_rows,
-                        counted(table.n_rows, "row"));
+    text +=
+        fmt::format("the first {} of {}; --explain-out FILE.csv has all\n", rows.n_rows, counted(table.n_rows, "row"));
   }
   file.write(text);
 }

@@ -12,9 +12,9 @@
 
 namespace stope::cli {
 
-/// Explains the predictions of k-NN for every row of `table`. A file of records has one per neighbour and attribute, the
-/// `n_attributes` with the largest shares of the distance; one per neighbour where the measure has no such shares. A
-/// .txt file and stdout have the first rows as text for people.
+/// Explains the predictions of k-NN for every row of `table`. A file of records has one per neighbour and attribute,
+/// the `n_attributes` with the largest shares of the distance; one per neighbour where the measure has no such shares.
+/// A .txt file and stdout have the first rows as text for people.
 void write_explanations(Session& session, OutputFile& file, const Predictor& predictor, const Table& table,
                         std::int64_t n_attributes);
 

@@ -51,7 +51,7 @@ struct OutOfFold {
 struct RepeatScores {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   double accuracy = kNone, balanced_accuracy = kNone, kappa = kNone, macro_f1 = kNone, roc_auc = kNone,
-         log_loss = kNone;                          ///< nominal label
+         log_loss = kNone;                       ///< nominal label
   double rmse = kNone, mae = kNone, r2 = kNone;  ///< numeric label
 };
 
@@ -75,7 +75,7 @@ struct EvaluateOptions {
   std::string exclude_group = {};  ///< leave-one-out only (else an error): rows of the same group are no neighbours
   /// Repetitions of a cross-validation or hold-out: repetition r is the one with the seed `seed` + r.
   std::int64_t n_repeats = 1;
-  Confidences confidences = Confidences::none;      ///< all: ROC AUC and log loss are computed, too
+  Confidences confidences = Confidences::none;     ///< all: ROC AUC and log loss are computed, too
   Predictions predictions = Predictions::dropped;  ///< kept: those of the best k
 };
 
@@ -86,7 +86,7 @@ struct EvaluationOfK {
   RegressionScores regression;          ///< filled when the label is numeric
   /// Accuracy or RMSE per fold, repetition after repetition; one for a hold-out, none for leave-one-out.
   std::vector<double> fold_scores;
-  ProbabilityScores probabilities = {};      ///< mean over the repetitions; rows of all of them
+  ProbabilityScores probabilities = {};    ///< mean over the repetitions; rows of all of them
   std::vector<RepeatScores> repeats = {};  ///< one per repetition
   OutOfFold predictions = {};
 };
@@ -95,8 +95,8 @@ struct Evaluation {
   std::vector<EvaluationOfK> of_k;  ///< in the order of EvaluateOptions::ks
   /// Highest accuracy or lowest RMSE, as means over the repetitions; ties go to the smaller k, NaN is worst.
   std::size_t best = 0;
-  bool label_is_nominal = false;    ///< classification (else regression)
-  SearchReport report;              ///< sums over all folds
+  bool label_is_nominal = false;  ///< classification (else regression)
+  SearchReport report;            ///< sums over all folds
 };
 
 /// Evaluates k-NN on one table with a label: nominal = classification (stratified splits), numeric = regression (plain
@@ -104,8 +104,8 @@ struct Evaluation {
 /// search per fold serves every k. Throws invalid_argument without a label, for bad options and for a k larger than a
 /// training part (Compat::rapidminer allows any k >= 1). Throws invalid_data for a missing label; under
 /// Compat::rapidminer such a row trains as class 0 and is left out of the scores. Holds one copy of the table, or two
-/// if it normalises; they are in a mapped file where the memory budget is short. Confidences take 8 bytes per row, class
-/// and k; out_of_memory if that exceeds the memory budget.
+/// if it normalises; they are in a mapped file where the memory budget is short. Confidences take 8 bytes per row,
+/// class and k; out_of_memory if that exceeds the memory budget.
 Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run = {});
 
 /// Whether the confidences of an evaluation with n_ks neighbour numbers fit a quarter of the memory budget: `all`, or
@@ -126,8 +126,8 @@ struct EvaluationGrid {
   std::size_t best = 0;
 };
 
-/// Evaluates every measure with every normalisation, on the same splits; those of `options` are not used. A parameter of
-/// options.knn.metric goes to every measure that has it. Throws what evaluate() throws, and invalid_argument for no
+/// Evaluates every measure with every normalisation, on the same splits; those of `options` are not used. A parameter
+/// of options.knn.metric goes to every measure that has it. Throws what evaluate() throws, and invalid_argument for no
 /// measure, no normalisation, and a parameter that none of the measures has.
 EvaluationGrid evaluate_grid(const Table& table, const EvaluateOptions& options,
                              const std::vector<std::string>& metrics,

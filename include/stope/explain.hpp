@@ -26,8 +26,8 @@ struct NeighborVote {
 /// What decided one row. Where it stands in the votes' order, vote i has terms[i * n_features .. (i + 1) * n_features).
 struct RowExplanation {
   std::int64_t row = 0;
-  std::int32_t code = -1;      ///< classifier: the predicted class, an index into its classes; -1 for none
-  double number = 0.0;         ///< regressor: the predicted number
+  std::int32_t code = -1;  ///< classifier: the predicted class, an index into its classes; -1 for none
+  double number = 0.0;     ///< regressor: the predicted number
   std::vector<NeighborVote> votes;
   /// One term per attribute, in the order of explained_features(): they add up to what terms_add_up_to() says, but for
   /// rounding. An attribute that the measure skips because a value is missing has the term 0. Empty for a measure that
@@ -45,9 +45,9 @@ std::vector<std::string> explained_features(const KnnIndex& index);
 /// for a measure that does not come apart into attributes: a similarity, a kernel, time warping.
 std::string terms_add_up_to(const KnnIndex& index);
 
-/// The attributes of one neighbour with their shares of the distance, largest first; equal ones in column order. A share
-/// is a term divided by the sum of all; where they add up to 0, or not to a number, there are none. Some measures have
-/// terms below 0, and so shares below 0 and above 1.
+/// The attributes of one neighbour with their shares of the distance, largest first; equal ones in column order. A
+/// share is a term divided by the sum of all; where they add up to 0, or not to a number, there are none. Some measures
+/// have terms below 0, and so shares below 0 and above 1.
 struct AttributeShare {
   std::int64_t feature = 0;  ///< index into explained_features()
   double term = 0.0;

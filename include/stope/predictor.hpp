@@ -79,9 +79,9 @@ class Predictor {
   /// Components, cuts and normalisations.
   Table transform(const Table& table, const RunOptions& run = {}) const;
 
-  /// Why k-NN predicts what it predicts: hands the neighbours of every row, their votes and what their distances consist
-  /// of to `sink`, in the order of the rows (stope/explain.hpp). Costs a search; the prediction has the bits of classify()
-  /// and regress(). A model without a label has neighbours, and no votes.
+  /// Why k-NN predicts what it predicts: hands the neighbours of every row, their votes and what their distances
+  /// consist of to `sink`, in the order of the rows (stope/explain.hpp). Costs a search; the prediction has the bits of
+  /// classify() and regress(). A model without a label has neighbours, and no votes.
   SearchReport explain(const Table& table, const RunOptions& run, const ExplanationSink& sink) const;
 
   /// The same in blocks of rows, in their order, so that the result need not fit in memory. Empty for models that do

@@ -43,8 +43,7 @@ void check_ks(const EvaluateOptions& options, std::int64_t smallest_training_par
 // Throws out_of_memory if predictions and scores of every k exceed the memory limit.
 void require_room_for_scores(const Column& label, const EvaluateOptions& options, const RunOptions& run) {
   const std::int64_t n_classes = label.nominal() ? std::ssize(label.values.names()) : 0;
-  const std::int64_t bytes =
-      bytes_of_scores(label, options.confidences, options.n_repeats, options.predictions);
+  const std::int64_t bytes = bytes_of_scores(label, options.confidences, options.n_repeats, options.predictions);
   require_memory("predictions and scores of " + std::to_string(label.size()) + " rows and " +
                      std::to_string(n_classes) + " classes, for each k, need",
                  checked::mul(bytes, std::ssize(options.ks)), run, {.option = "ks"});
@@ -166,8 +165,7 @@ class KnnEvaluation {
     std::vector<RepeatPredictions> predictions(options_.ks.size(), {label_, vote_.confidences});
     for (std::size_t fold = 0; fold < folds.size(); ++fold) {
       const std::size_t done = static_cast<std::size_t>(repeat) * folds.size() + fold;
-      const RunOptions here =
-          fold_run(splits_.run, done, folds.size() * static_cast<std::size_t>(options_.n_repeats));
+      const RunOptions here = fold_run(splits_.run, done, folds.size() * static_cast<std::size_t>(options_.n_repeats));
       accumulate(report_, predict(folds[fold], here, predictions), done);
       // After the first fit, which may refuse the table.
       if (run_.warn && done == 0 && options_.normalize.method == Normalization::none) {
@@ -199,9 +197,9 @@ class KnnEvaluation {
 
   SearchReport predict(const std::vector<std::int64_t>& rows, const RunOptions& run,
                        std::vector<RepeatPredictions>& predictions) const {
-    const NeighborsModel model = make_neighbors_model(
-        leave_one_out() ? table_ : table_.take(complement(rows, table_.n_rows), splits_.storage), options_.knn,
-        options_.normalize, {}, run);
+    const NeighborsModel model =
+        make_neighbors_model(leave_one_out() ? table_ : table_.take(complement(rows, table_.n_rows), splits_.storage),
+                             options_.knn, options_.normalize, {}, run);
     const Table test = leave_one_out() ? model.train : model.normalizer.apply(table_.take(rows, splits_.storage), run);
     return predict_fold(model, test, rows, options_.ks, vote_, run, predictions);
   }

@@ -21,7 +21,8 @@ bool lists(std::string_view words, std::string_view word) {
 }
 
 // Every measure with the parameters that it has.
-std::vector<Metric> metrics_of(const std::vector<std::string>& names, const std::map<std::string, std::string>& params) {
+std::vector<Metric> metrics_of(const std::vector<std::string>& names,
+                               const std::map<std::string, std::string>& params) {
   std::vector<Metric> metrics;
   for (const std::string& name : names) {
     Metric metric{name, {}};
@@ -32,7 +33,8 @@ std::vector<Metric> metrics_of(const std::vector<std::string>& names, const std:
     metrics.push_back(std::move(metric));
   }
   for (const auto& [key, value] : params) {
-    if (std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.params.contains(key); })) continue;
+    if (std::any_of(metrics.begin(), metrics.end(), [&](const Metric& one) { return one.params.contains(key); }))
+      continue;
     throw Error(ErrorCode::invalid_argument, "none of these measures has a parameter '" + key + "'",
                 {.option = "metric_params"});
   }

@@ -78,8 +78,8 @@ TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& op
     RepeatPredictions predictions(label, options.confidences);
     for (const std::vector<std::int64_t>& rows : folds) {
       run.cancel.check();
-      const RunOptions inner = fold_run(run, static_cast<std::size_t>(trees),
-                                        folds.size() * static_cast<std::size_t>(options.n_repeats));
+      const RunOptions inner =
+          fold_run(run, static_cast<std::size_t>(trees), folds.size() * static_cast<std::size_t>(options.n_repeats));
       const DecisionTree tree = fit_tree(take(table, complement(rows, table.n_rows), run), options.fit, inner);
       put(tree.classes_of(tree.apply(take(table, rows, run), inner), options.confidences), rows, predictions);
       leaves += tree.n_leaves();
@@ -88,9 +88,12 @@ TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& op
     keeper.add(folds, predictions, run);
   }
   ModelScores scores = keeper.finish();
-  return {std::move(scores.classification), std::move(scores.fold_scores),
-          static_cast<double>(leaves) / static_cast<double>(trees), scores.probabilities,
-          std::move(scores.repeats), std::move(scores.predictions)};
+  return {std::move(scores.classification),
+          std::move(scores.fold_scores),
+          static_cast<double>(leaves) / static_cast<double>(trees),
+          scores.probabilities,
+          std::move(scores.repeats),
+          std::move(scores.predictions)};
 } catch (...) {
   rethrow_as_error();
 }

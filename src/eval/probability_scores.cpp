@@ -74,7 +74,8 @@ double area(const Counted& counted, std::span<const double> confidences, std::in
   for (std::size_t at = 0; at < rows.size();) {
     std::int64_t positives = 0, negatives = 0;
     const double confidence = rows[at].confidence;
-    for (; at < rows.size() && rows[at].confidence == confidence; ++at) (rows[at].positive ? positives : negatives) += 1;
+    for (; at < rows.size() && rows[at].confidence == confidence; ++at)
+      (rows[at].positive ? positives : negatives) += 1;
     halves = checked::add(halves, checked::mul(positives, checked::add(2 * negatives_below, negatives)));
     negatives_below += negatives;
   }

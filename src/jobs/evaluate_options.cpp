@@ -21,7 +21,8 @@ void set_splits(const EvaluateOptions& from, Options& to) {
 }  // namespace
 
 void EvaluateJob::visit(Visitor& visitor) {
-  visitor.one_of("model", model, {"knn", "tree", "lsq"}, "what is evaluated; options that it does not have are unknown");
+  visitor.one_of("model", model, {"knn", "tree", "lsq"},
+                 "what is evaluated; options that it does not have are unknown");
   const bool all = visitor.describes(), knn = model == "knn", is_tree = model == "tree", is_lsq = model == "lsq";
   if (all || knn) {
     distance.visit(visitor);

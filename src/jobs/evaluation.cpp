@@ -19,12 +19,10 @@ struct NamedScore {
   const char* name;
   Score score;
 };
-constexpr NamedScore kClassScores[] = {{"accuracy", &RepeatScores::accuracy},
-                                       {"kappa", &RepeatScores::kappa},
-                                       {"macro_f1", &RepeatScores::macro_f1},
-                                       {"balanced_accuracy", &RepeatScores::balanced_accuracy},
-                                       {"roc_auc", &RepeatScores::roc_auc},
-                                       {"log_loss", &RepeatScores::log_loss}};
+constexpr NamedScore kClassScores[] = {
+    {"accuracy", &RepeatScores::accuracy}, {"kappa", &RepeatScores::kappa},
+    {"macro_f1", &RepeatScores::macro_f1}, {"balanced_accuracy", &RepeatScores::balanced_accuracy},
+    {"roc_auc", &RepeatScores::roc_auc},   {"log_loss", &RepeatScores::log_loss}};
 constexpr NamedScore kNumberScores[] = {
     {"rmse", &RepeatScores::rmse}, {"mae", &RepeatScores::mae}, {"r2", &RepeatScores::r2}};
 

@@ -31,8 +31,7 @@ Table with_class_weights(const Table& table, const KnnOptions& options) {
   const auto held = knn::hold_voters(table, table.columns[static_cast<std::size_t>(label)], options);
   Table weighed = table;
   const std::int64_t at = table.find(Role::weight);
-  const std::string name =
-      at < 0 ? free_name(table, "weight") : table.columns[static_cast<std::size_t>(at)].name;
+  const std::string name = at < 0 ? free_name(table, "weight") : table.columns[static_cast<std::size_t>(at)].name;
   Column weights = stope::column_of(name, Buffer<double>(held->sample_weights));
   weights.role = Role::weight;
   if (at < 0) {

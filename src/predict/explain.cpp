@@ -143,8 +143,8 @@ std::string terms_add_up_to(const KnnIndex& index) try {
 
 std::vector<AttributeShare> attribute_shares(const RowExplanation& explanation, std::int64_t vote) try {
   if (vote < 0 || vote >= std::ssize(explanation.votes)) {
-    throw Error(ErrorCode::invalid_argument, "vote " + std::to_string(vote) + " of " +
-                                                 std::to_string(explanation.votes.size()) + " is none");
+    throw Error(ErrorCode::invalid_argument,
+                "vote " + std::to_string(vote) + " of " + std::to_string(explanation.votes.size()) + " is none");
   }
   const std::size_t width = explanation.terms.size() / explanation.votes.size();
   const std::span terms = std::span(explanation.terms).subspan(static_cast<std::size_t>(vote) * width, width);

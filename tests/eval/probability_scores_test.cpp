@@ -50,8 +50,8 @@ Case votes(std::int64_t n_rows, std::int32_t n_classes, std::int32_t n_present, 
     Numbers shares(static_cast<std::size_t>(n_classes), 0.0);
     for (int vote = 0; vote < 5; ++vote) {
       const bool knows = made.truth.back() >= 0 && random.below(2) == 0;
-      const std::size_t c = knows ? static_cast<std::size_t>(made.truth.back())
-                                  : random.below(static_cast<std::uint64_t>(n_classes));
+      const std::size_t c =
+          knows ? static_cast<std::size_t>(made.truth.back()) : random.below(static_cast<std::uint64_t>(n_classes));
       shares[c] += 0.2;
     }
     made.confidences.insert(made.confidences.end(), shares.begin(), shares.end());
@@ -102,8 +102,8 @@ TEST(LogLoss, IsTheMeanOfClippedLogarithms) {
 }
 
 TEST(ProbabilityScores, LeaveOutRowsThatNobodyVotedFor) {
-  const ProbabilityScores scores = score_probabilities(
-      {"a", "b"}, {0, 1, 1, 0}, Numbers{0.8, 0.2, 0.4, 0.6, kNaN, kNaN, 0.0, 0.0});
+  const ProbabilityScores scores =
+      score_probabilities({"a", "b"}, {0, 1, 1, 0}, Numbers{0.8, 0.2, 0.4, 0.6, kNaN, kNaN, 0.0, 0.0});
   EXPECT_EQ(scores.n_rows, 2);
   EXPECT_EQ(scores.roc_auc, 1.0);
   EXPECT_NEAR(scores.log_loss, -(std::log(0.8) + std::log(0.6)) / 2.0, 1e-15);

@@ -25,13 +25,16 @@ Table mixed(std::int64_t n_rows, bool nominal_label) {
     x.push_back(random.below(15) == 0 ? std::nan("") : random.uniform());
     y.push_back(1000.0 * random.uniform());
     colour.push_back(static_cast<std::int32_t>(random.below(3)));
-    label.push_back(random.below(5) == 0 ? static_cast<std::int32_t>(random.below(3)) : x.back() < 0.5 ? 0 : colour.back());
+    label.push_back(random.below(5) == 0 ? static_cast<std::int32_t>(random.below(3))
+                    : x.back() < 0.5     ? 0
+                                         : colour.back());
     number.push_back(3.0 * random.uniform() + y.back() / 500.0);
   }
   Table table;
   table.n_rows = n_rows;
   table.columns = {make_numeric("x", x), make_numeric("y", y), make_nominal("colour", colour, {"r", "g", "b"})};
-  table.columns.push_back(nominal_label ? make_nominal("label", label, {"a", "b", "c"}) : make_numeric("label", number));
+  table.columns.push_back(nominal_label ? make_nominal("label", label, {"a", "b", "c"})
+                                        : make_numeric("label", number));
   table.columns.back().role = Role::label;
   return table;
 }

@@ -1,5 +1,5 @@
-// "evaluate", "confusion" and explanations by name: the tables hold what the functions give, and options that a model does
-// not have are unknown.
+// "evaluate", "confusion" and explanations by name: the tables hold what the functions give, and options that a model
+// does not have are unknown.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -86,7 +86,8 @@ TEST(EvaluationJobs, OfTreesAndLeastSquaresAreThoseOfTheirFunctions) {
   EXPECT_EQ(column(tree, "accuracy").at(0), spread(expected.repeats, &RepeatScores::accuracy).mean);
   EXPECT_EQ(column(tree, "accuracy_std").at(0), spread(expected.repeats, &RepeatScores::accuracy).deviation);
   EXPECT_EQ(column(tree, "mean_leaves").at(0), expected.mean_leaves);
-  const Table lsq = evaluated(numeric_table(30), {{"model", "lsq"}, {"alpha", "0.5"}, {"missing", "mean"}, {"n_folds", "3"}});
+  const Table lsq =
+      evaluated(numeric_table(30), {{"model", "lsq"}, {"alpha", "0.5"}, {"missing", "mean"}, {"n_folds", "3"}});
   LsqEvaluationOptions ridge;
   ridge.lsq.alpha = 0.5;
   ridge.lsq.missing = MissingValues::mean;
@@ -159,8 +160,9 @@ TEST(ExplanationsByName, OfTreesAreRulesAndOfLeastSquaresContributions) {
   for (std::size_t i = 0; i < numbers.size(); ++i) EXPECT_NEAR(sums[i], numbers[i], 1e-9);
   const Predictor pca = fit_model("pca", numeric_table(30), {.texts = {{"missing", "mean"}}});
   EXPECT_NE(refusal([&] { apply_model(pca, rows, explain); }).find("nothing explains"), std::string::npos);
-  EXPECT_NE(refusal([&] { apply_model(tree, rows, {.texts = {{"explain", "1"}, {"explain_attributes", "-1"}}}); })
-                .find("at least 0"),
+  EXPECT_NE(refusal([&] {
+              apply_model(tree, rows, {.texts = {{"explain", "1"}, {"explain_attributes", "-1"}}});
+            }).find("at least 0"),
             std::string::npos);
 }
 

@@ -1,9 +1,10 @@
 // Splits a distance into terms, one an attribute: what each attribute contributes to how far two rows are apart.
 //
 // Most measures finish a sum over the attributes, and the terms are those of the sum. Four others have terms that are
-// not in their formula, but add up exactly: half the squared difference of two rows of length 1 is 1 minus their cosine,
-// and the same holds for Pearson's r after centring; a quadratic form has one term a row of its matrix; the haversine
-// adds a part of the latitudes and one of the longitudes. A similarity, a kernel and time warping have no such terms.
+// not in their formula, but add up exactly: half the squared difference of two rows of length 1 is 1 minus their
+// cosine, and the same holds for Pearson's r after centring; a quadratic form has one term a row of its matrix; the
+// haversine adds a part of the latitudes and one of the longitudes. A similarity, a kernel and time warping have no
+// such terms.
 #pragma once
 
 #include <cstdint>

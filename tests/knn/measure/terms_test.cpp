@@ -23,9 +23,9 @@ using oracle::TableShape;
 const std::set<std::string> kOne = {"itakura-saito", "logarithmic-loss", "logistic-loss", "squared-loss"};
 const std::set<std::string> kUnit = {"generalized-i", "kl", "itakura-saito", "logarithmic-loss", "logistic-loss"};
 const std::set<std::string> kWithoutTerms = {
-    "kernel-euclidean", "dtw",          "dice-similarity", "jaccard-similarity", "overlap-similarity",
-    "inner-product",    "max-product",  "nominal-dice",    "nominal-jaccard",    "kulczynski",
-    "rogers-tanimoto",  "russell-rao",  "simple-matching"};
+    "kernel-euclidean", "dtw",         "dice-similarity", "jaccard-similarity", "overlap-similarity",
+    "inner-product",    "max-product", "nominal-dice",    "nominal-jaccard",    "kulczynski",
+    "rogers-tanimoto",  "russell-rao", "simple-matching"};
 
 bool absent(const Pair& p, std::size_t i) {
   return std::isnan(p.x[i]) || std::isnan(p.y[i]);
@@ -116,8 +116,8 @@ TableShape shape_for(const MetricInfo& info, Random& random) {
 }
 
 TEST(Terms, OfEveryMeasureAreThoseOfItsDefinitionAndAddUpToTheDistance) {
-  const std::set<std::string> without_definition = {"cosine", "cosine-similarity", "correlation",
-                                                    "correlation-similarity", "haversine", "mahalanobis"};
+  const std::set<std::string> without_definition = {
+      "cosine", "cosine-similarity", "correlation", "correlation-similarity", "haversine", "mahalanobis"};
   Random random(11);
   for (const MetricInfo& info : metrics()) {
     const std::string name(info.name);
@@ -149,7 +149,8 @@ TEST(Terms, OfEveryMeasureAreThoseOfItsDefinitionAndAddUpToTheDistance) {
         if (without_definition.contains(name)) continue;
         const std::vector<double> by_definition = terms_of(name, pair);
         for (std::size_t a = 0; a < terms.size(); ++a) {
-          ASSERT_NEAR(terms[a], by_definition[a], 1e-9 * std::max(1.0, std::fabs(by_definition[a]))) << what << " " << a;
+          ASSERT_NEAR(terms[a], by_definition[a], 1e-9 * std::max(1.0, std::fabs(by_definition[a])))
+              << what << " " << a;
         }
       }
     }

@@ -21,7 +21,8 @@ Table labelled(std::int64_t n_rows, std::uint64_t seed) {
   Random random(seed);
   Table table = oracle::random_table(random, {.n_rows = n_rows, .n_numeric = 3, .n_nominal = 1, .missing = 0.1});
   std::vector<std::int32_t> codes;
-  for (std::int64_t row = 0; row < n_rows; ++row) codes.push_back(random.below(4) == 0 ? 1 : random.below(9) == 0 ? 2 : 0);
+  for (std::int64_t row = 0; row < n_rows; ++row)
+    codes.push_back(random.below(4) == 0 ? 1 : random.below(9) == 0 ? 2 : 0);
   Column label = make_nominal("class", codes, {"a", "b", "c", "nobody"});
   label.role = Role::label;
   table.columns.push_back(label);
@@ -59,7 +60,8 @@ TEST(ClassWeights, AreWeightsOfTheRowsBitForBit) {
       const KnnOptions by_class{.metric = {"gower", {}}, .class_weights = {{"b", 2.5}, {"c", 0.3}}};
       const Classification expected =
           KnnClassifier::fit(with_weights(train, products), {.metric = {"gower", {}}}).predict(test, vote);
-      expect_same(KnnClassifier::fit(weighed ? with_weights(train, rows) : train, by_class).predict(test, vote), expected);
+      expect_same(KnnClassifier::fit(weighed ? with_weights(train, rows) : train, by_class).predict(test, vote),
+                  expected);
       // The index carries the options to labels that are fitted later.
       const KnnIndex index = KnnIndex::fit(train, by_class);
       expect_same(KnnClassifier::fit(index, label, weighed ? std::span<const double>(rows) : std::span<const double>())
@@ -112,7 +114,8 @@ TEST(ClassWeights, ThatMeanNothingAreRefusedInWords) {
   numbers.columns.back().role = Role::label;
   EXPECT_NE(refusal([&] { KnnRegressor::fit(numbers, {.balanced = true}); }).find("no classes"), std::string::npos);
   EXPECT_NE(refusal([&] {
-              KnnClassifier::fit(with_weights(train, std::vector<double>(20, 1e300)), {.class_weights = {{"a", 1e300}}});
+              KnnClassifier::fit(with_weights(train, std::vector<double>(20, 1e300)),
+                                 {.class_weights = {{"a", 1e300}}});
             }).find("infinite"),
             std::string::npos);
 }
