@@ -138,7 +138,8 @@ Table of_linear(const LinearModel& model, const Table& rows, const RunOptions& r
     }
   }
   return of_columns({whole("row", row), make_numeric("prediction", prediction),
-                     make_nominal("attribute", attribute, names, ValueType::nominal), make_numeric("contribution", contribution)});
+                     make_nominal("attribute", attribute, names, ValueType::nominal),
+                     make_numeric("contribution", contribution)});
 }
 
 }  // namespace
