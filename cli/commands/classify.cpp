@@ -56,6 +56,7 @@ class Classify : public Command {
         session.timed("search", [&] { return classifier.predict(job.test, vote, session.run(), std::ref(out)); });
     out.flush();
     out.score(session);
+    explain_predictions(session, arguments_, job);
     save_neighbors(session, arguments_, job);
     note_prediction(session, arguments_, report);
     out.report(session);

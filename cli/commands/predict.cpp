@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "arguments/explain_arguments.hpp"
 #include "arguments/option.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/value.hpp"
@@ -52,19 +53,7 @@ class Predict : public Command {
     group.flag("--proba", with_confidences_, "Write the confidence of every class, too");
     output_.add_to(*app, "predict", "File for the predictions; default: stdout",
                    "Format; predictions are csv, tsv, json or jsonl");
-    OptionGroup explanations(*app, "Output");
-    explanations.text(
-        "--explain-out", explain_path_, "FILE",
-        "k-NN: file for the neighbours that decided each row, their votes and what their distances consist "
-        "of; .txt or - : the first rows, for people");
-    explanations.parsed(
-        "--explain-attributes", "N",
-        fmt::format("k-NN: attributes of each neighbour in that file, largest share first [{}]", explain_attributes_),
-        [this](const std::string& word) {
-          explain_attributes_ = parse_integer(word, "--explain-attributes");
-          if (explain_attributes_ >= 0) return;
-          throw Error(ErrorCode::invalid_argument, "--explain-attributes: " + word + " is below 0");
-        });
+    explain_.add_to(*app);
     add_scores(*app, scores_);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -76,9 +65,8 @@ class Predict : public Command {
     session.ignore_warning(warning::kRangesApart);  // it was said when the model was made
     require_backend(session.run());
     const std::string& path = output_.path;
-    require_distinct(session, {explain_path_, explain_path_.empty() || common.json ? "" : output_path(path)});
     if (!path.empty()) file_.emplace(session.data_path(path, ""), session.run().cancel);  // a mistake shows early
-    if (!explain_path_.empty()) explanations_.emplace(explain_path_, session.run().cancel);
+    explain_.open(session, common.json && path.empty() ? "the object" : path);
     Model model = session.timed("read", [&] { return read_model(model_, session.run()); });
     set_vote(model);
     if (!is_table(model)) output_.require(kRecords);
@@ -104,8 +92,8 @@ class Predict : public Command {
       case Predictor::Gives::neighbors: search(session, predictor, table); break;
       case Predictor::Gives::table: transform(session, predictor, table); break;
     }
-    if (explanations_) explain_neighbors(session, predictor, table);
-    commit_files(session, {&file_, &explanations_});
+    explain_.write(session, predictor, table);
+    commit_files(session, {&file_, &explain_.file});
   }
 
  private:
@@ -127,10 +115,7 @@ class Predict : public Command {
 
   void require_explained(const Model& of) const {
     const Model& model = last_step(of);
-    if (count("--explain-attributes") > 0 && explain_path_.empty()) {
-      throw Error(ErrorCode::invalid_argument, "--explain-attributes needs --explain-out");
-    }
-    if (explain_path_.empty() || std::holds_alternative<NeighborsModel>(model.fitted)) return;
+    if (!explain_.wanted() || std::holds_alternative<NeighborsModel>(model.fitted)) return;
     const bool reasons =
         std::holds_alternative<DecisionTree>(model.fitted) || std::holds_alternative<LinearModel>(model.fitted);
     throw Error(ErrorCode::invalid_argument,
@@ -239,11 +224,6 @@ class Predict : public Command {
     out.report(session);
   }
 
-  void explain_neighbors(Session& session, const Predictor& predictor, const Table& table) {
-    session.timed("explain",
-                  [&] { write_explanations(session, *explanations_, predictor, table, explain_attributes_); });
-  }
-
   void search(Session& session, const Predictor& predictor, const Table& table) {
     std::optional<RecordWriter> csv;
     if (file_) csv.emplace(*file_, output_.format).text("row").text("pos").text("train_index").text("distance");
@@ -284,9 +264,8 @@ class Predict : public Command {
   std::optional<std::int64_t> n_neighbors_;
   std::optional<VoteWeights> weights_;
   bool with_confidences_ = false, scores_ = true;
-  std::optional<OutputFile> file_, explanations_;
-  std::string explain_path_;
-  std::int64_t explain_attributes_ = 5;
+  std::optional<OutputFile> file_;
+  ExplainArguments explain_;
   TableArguments tables_;
 };
 

@@ -23,6 +23,7 @@ void PredictionArguments::add_to(CLI::App& app, std::string_view command) {
   add_scores(app, scores);
   model.add_to(app);
   tables.after.add_to(app);
+  explain.add_to(app);
   knn.add_to(app);
   tables.add_to(app, Tables::two);
 }
@@ -61,7 +62,12 @@ PredictionJob open_prediction(Session& session, PredictionArguments& arguments) 
     throw Error(ErrorCode::invalid_argument, "-o needs TEST");
   }
 
+  if (!predicts && arguments.explain.wanted()) {
+    throw Error(ErrorCode::invalid_argument, "--explain-out needs TEST");
+  }
+
   PredictionJob job;
+  arguments.explain.open(session, arguments.output.path);
   if (predicts) job.file.emplace(session.data_path(arguments.output.path, "predictions"), session.run().cancel);
   arguments.model.open(session, predicts ? arguments.output.path : "the model alone");
   Table train;
@@ -108,11 +114,18 @@ void note_prediction(Session& session, const PredictionArguments& arguments, con
                      report);
 }
 
+void explain_predictions(Session& session, PredictionArguments& arguments, const PredictionJob& job) {
+  if (!arguments.explain.wanted()) return;
+  NeighborsModel model = job.model;
+  model.normalizer = {};  // the test table is normalised already
+  arguments.explain.write(session, Predictor({job.columns, std::move(model)}, session.run()), job.test);
+}
+
 void save_neighbors(Session& session, PredictionArguments& arguments, PredictionJob& job) {
   if (arguments.model.wanted()) {
     arguments.model.write(session, arguments.tables.after.joined({job.columns, job.model}));
   }
-  commit_files(session, {&job.file, &arguments.model.file});
+  commit_files(session, {&job.file, &arguments.model.file, &arguments.explain.file});
 }
 
 PredictionWriter::PredictionWriter(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments/explain_arguments.hpp"
 #include "arguments/knn_arguments.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
@@ -28,6 +29,7 @@ struct PredictionArguments {
   TableArguments tables;
   KnnArguments knn;
   ModelOutput model;
+  ExplainArguments explain;
 
   /// `command` is the name in the table of outputs.
   void add_to(CLI::App& app, std::string_view command);
@@ -47,6 +49,9 @@ struct PredictionJob {
 
 /// Checks the options, opens the outputs, reads and prepares the tables. This order makes mistakes show early.
 PredictionJob open_prediction(Session& session, PredictionArguments& arguments);
+
+/// Explains the predictions, if that is wanted: before anything is committed.
+void explain_predictions(Session& session, PredictionArguments& arguments, const PredictionJob& job);
 
 /// Writes the model into its open file, if a model is wanted, and commits all files.
 void save_neighbors(Session& session, PredictionArguments& arguments, PredictionJob& job);

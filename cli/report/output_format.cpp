@@ -57,7 +57,7 @@ constexpr Output kOutputs[] = {
     {"pca", "-o", kTables},
     {"pca", "--components-out", kCsv},
     {"predict", "-o", kTables},
-    {"predict", "--explain-out", kExplanations},
+    {"", "--explain-out", kExplanations},
     {"discretize", "-o", kTables},
     {"gen table", "-o", kTables},
     {"ata", "-o", kGram, Others::allowed},

@@ -44,9 +44,12 @@ void check_ks(const EvaluateOptions& options, std::int64_t smallest_training_par
 void require_room_for_scores(const Column& label, const EvaluateOptions& options, const RunOptions& run) {
   const std::int64_t n_classes = label.nominal() ? std::ssize(label.values.names()) : 0;
   const std::int64_t bytes = bytes_of_scores(label, options.confidences, options.n_repeats, options.predictions);
+  // Scoring takes the tested rows' confidences of one k out of all.
+  const std::int64_t one_copy =
+      options.confidences == Confidences::all ? checked::mul(label.size(), checked::mul(n_classes, 8)) : 0;
   require_memory("predictions and scores of " + std::to_string(label.size()) + " rows and " +
                      std::to_string(n_classes) + " classes, for each k, need",
-                 checked::mul(bytes, std::ssize(options.ks)), run, {.option = "ks"});
+                 checked::add(checked::mul(bytes, std::ssize(options.ks)), one_copy), run, {.option = "ks"});
 }
 
 // Where the splits of the table go, and what they and their normalised copy leave of the memory budget.
@@ -172,7 +175,10 @@ class KnnEvaluation {
         knn::warn_of_ranges(feature_ranges(table_, run_), options_.knn, run_);
       }
     }
-    for (std::size_t i = 0; i < keepers_.size(); ++i) keepers_[i].add(folds, predictions[i], run_);
+    for (std::size_t i = 0; i < keepers_.size(); ++i) {
+      run_.cancel.check();
+      keepers_[i].add(folds, predictions[i], run_);
+    }
   }
 
   Evaluation finish() {

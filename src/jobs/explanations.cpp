@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "jobs/label.hpp"
-#include "jobs/result_tables.hpp"
 #include "stope/error.hpp"
 #include "stope/explain.hpp"
 #include "stope/tree_format.hpp"
@@ -44,13 +43,13 @@ class NeighborRows {
       if (std::ssize(shares) > n_attributes_) shares.resize(static_cast<std::size_t>(n_attributes_));
       for (const AttributeShare& share : shares) {
         add_vote(explanation, i);
-        attribute_.add(features_[static_cast<std::size_t>(share.feature)]);
+        attribute_.push_back(static_cast<std::int32_t>(share.feature));
         term_.push_back(share.term);
         share_.push_back(share.share);
       }
       if (!shares.empty()) continue;
       add_vote(explanation, i);
-      attribute_.add_missing();
+      attribute_.push_back(kMissingCode);
       term_.push_back(kNone);
       share_.push_back(kNone);
     }
@@ -70,7 +69,7 @@ class NeighborRows {
       columns.push_back(make_numeric("weight", weight_));
       columns.push_back(make_numeric("vote_share", vote_share_));
     }
-    columns.push_back(std::move(attribute_).column("attribute"));
+    columns.push_back(make_nominal("attribute", attribute_, features_, ValueType::nominal));
     columns.push_back(make_numeric("term", term_));
     columns.push_back(make_numeric("attribute_share", share_));
     return of_columns(std::move(columns));
@@ -99,8 +98,8 @@ class NeighborRows {
   std::vector<std::string> features_;
   std::int64_t n_attributes_;
   Numbers row_, pos_, train_index_, distance_, weight_, vote_share_, term_, share_, numbers_, train_numbers_;
-  std::vector<std::int32_t> codes_, train_codes_;
-  TextColumn attribute_;
+  // A block of rows has the values of every other block, so that answers in blocks fit together.
+  std::vector<std::int32_t> codes_, train_codes_, attribute_;
 };
 
 Table of_tree(const DecisionTree& tree, const Table& rows, const RunOptions& run) {
@@ -108,32 +107,39 @@ Table of_tree(const DecisionTree& tree, const Table& rows, const RunOptions& run
   const std::vector<std::int64_t> leaves = tree.apply(rows, run);
   const Classification classes = tree.classes_of(leaves, Confidences::none);
   Numbers row, rule;
-  TextColumn because;
+  std::vector<std::string> texts;  // of all leaves, for answers in blocks
+  std::vector<std::int32_t> text_of(of_node.size(), kMissingCode), because;
+  for (std::size_t node = 0; node < of_node.size(); ++node) {
+    if (of_node[node].rule == 0) continue;
+    text_of[node] = static_cast<std::int32_t>(texts.size());
+    texts.push_back(of_node[node].text);
+  }
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     row.push_back(static_cast<double>(i));
     const bool known = leaves[i] >= 0;
     rule.push_back(known ? static_cast<double>(of_node[static_cast<std::size_t>(leaves[i])].rule) : kNone);
-    known ? because.add(of_node[static_cast<std::size_t>(leaves[i])].text) : because.add_missing();
+    because.push_back(known ? text_of[static_cast<std::size_t>(leaves[i])] : kMissingCode);
   }
   return of_columns({whole("row", row), make_nominal("prediction", classes.codes, classes.classes, ValueType::nominal),
-                     whole("rule", rule), std::move(because).column("because")});
+                     whole("rule", rule), make_nominal("because", because, std::move(texts), ValueType::nominal)});
 }
 
 Table of_linear(const LinearModel& model, const Table& rows, const RunOptions& run) {
   const Numbers numbers = model.predict(rows, run), parts = model.contributions(rows, run);
   const std::vector<std::string>& names = model.feature_names();
   Numbers row, prediction, contribution;
-  TextColumn attribute;
+  std::vector<std::int32_t> attribute;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     for (std::size_t j = 0; j <= names.size(); ++j) {
       row.push_back(static_cast<double>(i));
       prediction.push_back(numbers[i]);
-      j == 0 ? attribute.add_missing() : attribute.add(names[j - 1]);
+      attribute.push_back(static_cast<std::int32_t>(j) - 1);  // -1, missing: the intercept
       contribution.push_back(j == 0 ? model.intercept() : parts[i * names.size() + j - 1]);
     }
   }
   return of_columns({whole("row", row), make_numeric("prediction", prediction),
-                     std::move(attribute).column("attribute"), make_numeric("contribution", contribution)});
+                     make_nominal("attribute", attribute, names, ValueType::nominal),
+                     make_numeric("contribution", contribution)});
 }
 
 }  // namespace

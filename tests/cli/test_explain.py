@@ -128,6 +128,21 @@ def test_people_get_a_few_rows_as_text(folder):
     assert (folder / "e.txt").read_text() == text
 
 
+def test_classify_and_regress_explain_with_the_ids_of_both_tables(folder):
+    words = ["train.csv", "test.csv", "--target", "y", "--id", "id", "-k", "5", "--weights", "distance", "--metric", "gower"]
+    run("classify", *words, "-o", "c.csv", "--explain-out", "ids.csv", "--normalize", "z", cwd=folder)
+    with_ids = records((folder / "ids.csv").read_text())
+    assert all(row["train_id"] == f"t{row['train_index']}" for row in with_ids)
+    run("classify", *words, "--normalize", "z", "--model-out", "z.stope", "-o", "c.csv", cwd=folder)
+    _, saved = explained(folder, "z.stope")
+    assert [{k: v for k, v in row.items() if k != "train_id"} for row in with_ids] == saved
+    run("regress", "price.csv", "price.csv", "--target", "y", "-k", "4", "-o", "n.csv", "--explain-out", "r.csv", cwd=folder)
+    run("predict", "price.stope", "price.csv", "-o", "n.csv", "--explain-out", "e.csv", cwd=folder)
+    assert (folder / "r.csv").read_text() == (folder / "e.csv").read_text()
+    done = run("classify", "train.csv", "--target", "y", "--model-out", "m.stope", "--explain-out", "x.csv", cwd=folder, code=2)
+    assert "--explain-out needs TEST" in done.err and not (folder / "x.csv").exists()
+
+
 def test_a_similarity_says_that_it_does_not_come_apart(folder):
     run("regress", "price.csv", "--target", "y", "--metric", "jaccard-similarity", "--model-out", "j.stope", cwd=folder)
     done = run("predict", "j.stope", "price.csv", "-o", "p.csv", "--explain-out", "e.csv", cwd=folder)
