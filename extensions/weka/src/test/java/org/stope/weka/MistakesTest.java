@@ -116,10 +116,9 @@ class MistakesTest {
 
   @Test
   void aDeviceThatIsNotThereIsNamed() throws Exception {
-    Instances table = table();
-    StopeIBk classifier = (StopeIBk) with(new StopeIBk(), "-K 3 -A \"weka.core.neighboursearch.StopeSearch -device tpu\"");
-    classifier.buildClassifier(table);
-    says("tpu", () -> classifier.distributionsForInstances(table));
+    says("tpu", () -> with(new StopeIBk(), "-A \"weka.core.neighboursearch.StopeSearch -device tpu\"").buildClassifier(table()));
+    says("tpu", () -> with(new StopeTree(), "-device tpu").buildClassifier(table()));
+    says("lots", () -> with(new StopeTree(), "-memory lots").buildClassifier(table()));
   }
 
   @Test
