@@ -44,4 +44,4 @@ weka weka.Run .StopeTree -t "$work/train.arff" -no-cv -g >"$work/graph" || fail 
 grep -q '^digraph' "$work/graph" || fail "StopeTree has drawn no graph"
 weka weka.Run .SupervisedDiscretize -M md-local -c last -i "$work/train.arff" -o "$work/coded.arff" >/dev/null || fail "the filter"
 grep -q "^@attribute a0 {" "$work/coded.arff" || fail "the filter has cut nothing"
-echo "build/weka/stope.zip: installed by WEKA's package manager; StopeIBk predicts what IBk does"
+echo "PASS build/weka/stope.zip: installed by WEKA's package manager; StopeIBk predicts what IBk does"

@@ -166,7 +166,7 @@ public class StopeCutEval extends ASEvaluation implements AttributeEvaluator, Op
         Table best = Discretizer.bestCuts(table, options, run)) {
       double[] scores = best.column("score");
       for (int row = 0; row < scores.length; row++) {
-        int a = Integer.parseInt(best.text(row, best.indexOf("name")));
+        int a = EngineTable.attribute(best.text(row, best.indexOf("name")));
         found[a] = Double.isNaN(scores[row]) || unit == 0 ? 0 : scores[row] / unit;
       }
     }

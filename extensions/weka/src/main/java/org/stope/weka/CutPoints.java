@@ -39,7 +39,7 @@ public final class CutPoints implements Serializable {
     for (int row = 0; row < numbers.length; row++) {
       // Cuts of nominal attributes have no number; -infinity parts missing values from the others.
       if (!Double.isNaN(numbers[row]) && !Double.isInfinite(numbers[row])) {
-        int a = Integer.parseInt(found.text(row, name));
+        int a = EngineTable.attribute(found.text(row, name));
         cuts[a] = Arrays.copyOf(cuts[a], cuts[a].length + 1);
         cuts[a][cuts[a].length - 1] = numbers[row] + 0.0; // never -0
       }

@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import org.stope.Jobs;
 import org.stope.Run;
 import org.stope.Stope;
+import org.stope.Table;
 import weka.core.Option;
 import weka.core.Utils;
 
@@ -71,6 +73,17 @@ public final class EngineOptions implements Serializable {
     } catch (RuntimeException e) {
       run.close();
       throw e;
+    }
+  }
+
+  /** Refuses options that the engine does not know, or a device that is not there, by a job of one row. */
+  public void check() {
+    try (Run run = newRun()) {
+      if (!device.equals(AUTO)) {
+        try (Table one = Table.ofColumns(Arrays.asList("x"), new double[] {1})) {
+          Jobs.compute("stats", one, null, null, run).close();
+        }
+      }
     }
   }
 

@@ -13,8 +13,8 @@ import weka.core.Instance;
 import weka.core.Instances;
 
 /**
- * Instances with a nominal class as a table of the engine. Columns are named by their attribute's number and values by
- * their code, so that no name of WEKA's can mean something else to the engine.
+ * Instances with a nominal class as a table of the engine. Values are named by their code, so that no value of WEKA's
+ * can mean something else to the engine.
  */
 public final class EngineTable {
   private static final int BLOCK_VALUES = 1 << 16;
@@ -78,19 +78,25 @@ public final class EngineTable {
     }
   }
 
-  /** The name of an attribute's column. */
-  public static String name(int attribute) {
-    return Integer.toString(attribute);
+  /** The name of an attribute's column: its number as WEKA counts, which makes it unique, and its name. */
+  private static String name(Attribute attribute, int number) {
+    // The engine takes no control characters and no halves of surrogate pairs.
+    return (number + 1) + " " + attribute.name().replaceAll("[\\p{Cntrl}\\p{Cs}]", "?");
+  }
+
+  /** The number of the attribute, from 0, whose column has this name. */
+  public static int attribute(String name) {
+    return Integer.parseInt(name.substring(0, name.indexOf(' '))) - 1;
   }
 
   private static Column column(Attribute attribute, int number, Role role) {
     if (!attribute.isNominal()) {
-      return Column.of(name(number), role, ColumnType.REAL, new ArrayList<>());
+      return Column.of(name(attribute, number), role, ColumnType.REAL, new ArrayList<>());
     }
     List<String> codes = new ArrayList<>();
     for (int code = 0; code < Math.max(1, attribute.numValues()); code++) {
       codes.add(Integer.toString(code));
     }
-    return Column.of(name(number), role, ColumnType.NOMINAL, codes);
+    return Column.of(name(attribute, number), role, ColumnType.NOMINAL, codes);
   }
 }

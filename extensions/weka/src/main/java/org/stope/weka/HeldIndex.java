@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 package org.stope.weka;
 
+import java.lang.ref.Reference;
 import java.util.List;
+import org.stope.Column;
 import org.stope.Knn;
 import org.stope.Neighbors;
 import org.stope.Run;
 import org.stope.Table;
 import org.stope.TableBuilder;
-import org.stope.Column;
 import weka.core.Instance;
 import weka.core.Instances;
 
@@ -17,6 +18,7 @@ final class HeldIndex implements AutoCloseable {
 
   private final Encoding encoding;
   private final Knn knn;
+  private Reference<?> counted;
 
   private HeldIndex(Encoding encoding, Knn knn) {
     this.encoding = encoding;
@@ -38,7 +40,7 @@ final class HeldIndex implements AutoCloseable {
           searcher.metricParameter("p", encoding.order());
         }
         HeldIndex index = new HeldIndex(encoding, searcher.fit(table, run));
-        HeldMemory.INSTANCE.add(index, 2L * Double.BYTES * encoding.width() * training.numInstances());
+        index.counted = HeldMemory.INSTANCE.add(index, 2L * Double.BYTES * encoding.width() * training.numInstances());
         return index;
       }
     }
@@ -77,6 +79,7 @@ final class HeldIndex implements AutoCloseable {
   public void close() {
     if (knn != null) {
       knn.close();
+      HeldMemory.INSTANCE.remove(counted);
     }
   }
 }

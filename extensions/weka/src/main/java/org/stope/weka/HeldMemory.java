@@ -27,8 +27,12 @@ final class HeldMemory {
     this.collect = collect;
   }
 
-  /** Counts an object that holds so many bytes until the collector takes it. */
-  synchronized void add(Object holder, long holds) {
+  /**
+   * Counts an object that holds so many bytes until the collector takes it.
+   *
+   * @return what {@link #remove} takes when the object gives them back itself
+   */
+  synchronized Reference<?> add(Object holder, long holds) {
     forgetTaken();
     bytesAfterCall = Math.min(bytesAfterCall, bytes);
     if (bytes + holds > Math.max(least, 2 * bytesAfterCall)) {
@@ -36,8 +40,16 @@ final class HeldMemory {
       forgetTaken();
       bytesAfterCall = bytes + holds;
     }
-    held.put(new PhantomReference<>(holder, taken), holds);
+    Reference<?> counted = new PhantomReference<>(holder, taken);
+    held.put(counted, holds);
     bytes += holds;
+    return counted;
+  }
+
+  /** Counts an object no more. */
+  synchronized void remove(Reference<?> counted) {
+    Long holds = held.remove(counted);
+    bytes -= holds == null ? 0 : holds;
   }
 
   synchronized long bytes() {
@@ -47,7 +59,7 @@ final class HeldMemory {
 
   private void forgetTaken() {
     for (Reference<?> gone = taken.poll(); gone != null; gone = taken.poll()) {
-      bytes -= held.remove(gone);
+      remove(gone);
     }
   }
 }

@@ -19,6 +19,7 @@ import weka.core.NormalizableDistance;
 public final class NeighborFinder implements AutoCloseable {
   private static final int SPARE = 4; // Candidates behind the k-th, among which the gap is expected.
   private static final int LONGER = 4; // How much longer the next list is.
+  private static final int FEW_QUERIES = 2; // An index costs about as much as so many scans.
   private static final int BLOCK_QUERIES = 8192;
   private static final int BLOCK_CANDIDATES = 1 << 21; // 16 bytes each on the way out of the engine
 
@@ -68,30 +69,39 @@ public final class NeighborFinder implements AutoCloseable {
    */
   RankedRows[] find(List<Instance> queries, int from, int k, boolean skipIdentical) throws Exception {
     dropIfStale();
-    boolean single = queries.size() - from == 1;
-    if (index == null && single && !scanned || training.numInstances() <= k + SPARE) {
-      scanned = true; // An index costs as much as this scan, and may serve no other query.
-      return new RankedRows[] {RankedRows.of(distance, training, queries.get(from), null, k, skipIdentical)};
+    boolean firstSingle = index == null && queries.size() - from == 1 && !scanned;
+    if (firstSingle || training.numInstances() <= k + SPARE) {
+      scanned = true; // An index may serve no other query.
+      return scan(queries.subList(from, from + 1), k, skipIdentical);
     }
-    if (index == null) {
-      build();
+    Encoding encoding = index == null ? newEncoding() : index.encoding();
+    List<Instance> block = block(encoding, queries, from);
+    if (index == null && block.size() <= FEW_QUERIES && queries.size() - from > 1) {
+      return scan(block, k, skipIdentical);
     }
-    List<Instance> block = block(queries, from);
     boolean known = true;
     for (Instance query : block) {
-      known &= index.encoding().knowsMissing(query, missingInQueries);
+      known &= encoding.knowsMissing(query, missingInQueries);
     }
-    if (!known) {
+    if (index == null || !known) {
       close();
-      build();
+      index = HeldIndex.of(known ? encoding : newEncoding(), training, options);
     }
     return resolve(block, k, skipIdentical);
   }
 
-  private List<Instance> block(List<Instance> queries, int from) {
+  private RankedRows[] scan(List<Instance> queries, int k, boolean skipIdentical) {
+    RankedRows[] results = new RankedRows[queries.size()];
+    for (int i = 0; i < results.length; i++) {
+      results[i] = RankedRows.of(distance, training, queries.get(i), null, k, skipIdentical);
+    }
+    return results;
+  }
+
+  private List<Instance> block(Encoding encoding, List<Instance> queries, int from) {
     int end = from + 1;
     int limit = Math.min(queries.size(), from + BLOCK_QUERIES);
-    while (end < limit && (!queriesWiden || index.encoding().insideRanges(queries.get(end)))) {
+    while (end < limit && (!queriesWiden || encoding.insideRanges(queries.get(end)))) {
       end++;
     }
     return queries.subList(from, end);
@@ -171,7 +181,7 @@ public final class NeighborFinder implements AutoCloseable {
     }
   }
 
-  private void build() throws Exception {
+  private Encoding newEncoding() throws Exception {
     int attributes = training.numAttributes();
     if (missingInQueries == null) {
       missingInQueries = new boolean[attributes];
@@ -184,7 +194,7 @@ public final class NeighborFinder implements AutoCloseable {
         }
       }
     }
-    index = HeldIndex.of(new Encoding(distance, training, missingInTraining, missingInQueries), training, options);
+    return new Encoding(distance, training, missingInTraining, missingInQueries);
   }
 
   /** Forgets the index: the training rows have changed. */

@@ -161,6 +161,7 @@ public class StopeSearch extends NearestNeighbourSearch {
   @Override
   public void setInstances(Instances training) throws Exception {
     NeighborFinder.requireKnown(m_DistanceFunction);
+    engine.check(); // A mistake in its options is told now, not at the first query.
     forget();
     m_Instances = training;
     m_DistanceFunction.setInstances(training);

@@ -4,6 +4,7 @@ package org.stope.weka;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.Reference;
 import org.junit.jupiter.api.Test;
 import weka.classifiers.lazy.StopeIBk;
 import weka.core.Instances;
@@ -13,14 +14,35 @@ class HeldMemoryTest {
   void theCollectorIsCalledWhenWhatIsHeldHasDoubled() {
     int[] calls = {0};
     HeldMemory memory = new HeldMemory(100, () -> calls[0]++);
+    Reference<?> last = null;
     Object[] holders = new Object[8];
     for (int i = 0; i < holders.length; i++) {
       holders[i] = new Object();
-      memory.add(holders[i], 60);
+      last = memory.add(holders[i], 60);
     }
     assertEquals(480, memory.bytes());
     assertEquals(2, calls[0]); // at 120 and at 300, not at every one
+    memory.remove(last);
+    memory.remove(last);
+    assertEquals(420, memory.bytes());
     assertTrue(holders[0] != null);
+  }
+
+  @Test
+  void anIndexThatIsReplacedIsCountedNoMore() throws Exception {
+    Tables.Shape shape = new Tables.Shape();
+    shape.rows = 2000;
+    Instances table = Tables.random(shape, 2);
+    StopeIBk classifier = new StopeIBk();
+    classifier.buildClassifier(table);
+    classifier.distributionsForInstances(Tables.thinned(table, 20));
+    long once = HeldMemory.INSTANCE.bytes();
+    assertTrue(once > 0);
+    for (int i = 0; i < 20; i++) {
+      classifier.updateClassifier(table.instance(i));
+      classifier.distributionsForInstances(Tables.thinned(table, 20));
+    }
+    assertTrue(HeldMemory.INSTANCE.bytes() < once + once / 2, HeldMemory.INSTANCE.bytes() + " after " + once);
   }
 
   @Test

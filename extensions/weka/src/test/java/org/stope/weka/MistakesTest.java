@@ -116,10 +116,9 @@ class MistakesTest {
 
   @Test
   void aDeviceThatIsNotThereIsNamed() throws Exception {
-    Instances table = table();
-    StopeIBk classifier = (StopeIBk) with(new StopeIBk(), "-K 3 -A \"weka.core.neighboursearch.StopeSearch -device tpu\"");
-    classifier.buildClassifier(table);
-    says("tpu", () -> classifier.distributionsForInstances(table));
+    says("tpu", () -> with(new StopeIBk(), "-A \"weka.core.neighboursearch.StopeSearch -device tpu\"").buildClassifier(table()));
+    says("tpu", () -> with(new StopeTree(), "-device tpu").buildClassifier(table()));
+    says("lots", () -> with(new StopeTree(), "-memory lots").buildClassifier(table()));
   }
 
   @Test
@@ -144,6 +143,10 @@ class MistakesTest {
   void missingValuesAreRefusedIfTheUserWantsSo() throws Exception {
     Tables.Shape shape = new Tables.Shape();
     shape.missing = 0.1;
-    says("missing", () -> with(new StopeTree(), "-missing error").buildClassifier(Tables.random(shape, 1)));
+    Instances table = Tables.random(shape, 1);
+    table.renameAttribute(0, "height\u0001\n\ud800");
+    says("height", () -> with(new StopeTree(), "-missing error").buildClassifier(table));
+    says("missing", () -> with(new StopeTree(), "-missing error").buildClassifier(table));
+    says("height", () -> Filter.useFilter(table, filter("-M md-global -missing error", table)));
   }
 }

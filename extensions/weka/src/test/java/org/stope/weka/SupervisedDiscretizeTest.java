@@ -33,6 +33,7 @@ class SupervisedDiscretizeTest {
       Tables.Shape shape = new Tables.Shape();
       shape.rows = 300;
       shape.missing = seed % 2 * 0.1;
+      shape.weighted = seed >= 4;
       Instances table = Tables.random(shape, seed);
       for (int i = 0; i < table.numInstances(); i++) { // The class follows from x0 and x1, so that there are cuts.
         Instance row = table.instance(i);
