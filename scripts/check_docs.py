@@ -16,7 +16,10 @@ import re
 import sys
 import tempfile
 
-FOLDERS = ("src", "include", "cli", "tests", "fuzz", "bench", "examples", "scripts", "docs", "cmake", "bindings")
+FOLDERS = (
+    "src", "include", "cli", "tests", "fuzz", "bench", "examples", "scripts", "docs", "cmake", "bindings",
+    "extensions",
+)
 CPP = {".hpp", ".cpp", ".h", ".cu", ".cuh", ".inl"}
 HASH = {".py", ".sh", ".cmake", ".txt"}  # comments begin with '#'
 MOST_COLUMNS = 160  # of a line of ARCHITECTURE.md

@@ -42,6 +42,9 @@ suite_jvm() { scripts/jvm.sh; }
 # The RapidMiner extension; in a real RapidMiner where RAPIDMINER_HOME names one.
 suite_rapidminer() { scripts/rapidminer.sh && scripts/rapidminer_check.sh; }
 
+# The WEKA package, against WEKA's own IBk, and installed by WEKA's package manager.
+suite_weka() { scripts/weka.sh && scripts/weka_check.sh; }
+
 scripts/bootstrap.sh --test && scripts/release.sh --tests || exit 1
 run_suites "$@" -- \
   "unit:unit tests" \
@@ -50,6 +53,7 @@ run_suites "$@" -- \
   "arrow:Arrow, against pyarrow" \
   "jvm:JVM binding" \
   "rapidminer:RapidMiner extension" \
+  "weka:WEKA package" \
   "python:Python package" \
   "serve:server" \
   "readme:README examples" \

@@ -53,6 +53,8 @@ suite_sklearn() { scripts/sklearn_tests.sh; }
 suite_spark() { scripts/spark.sh; }
 # The server's page, in a headless browser.
 suite_page() { scripts/page.sh; }
+# The Orange add-on, without a screen.
+suite_orange() { scripts/orange.sh; }
 
 suite_fuzz() { scripts/fuzz.sh 10; }
 
@@ -70,4 +72,5 @@ run_suites "$@" -- \
   "sklearn:scikit-learn's own tests" \
   "spark:Spark" \
   "page:page of the server" \
+  "orange:Orange add-on" \
   "fuzz:fuzz, 10 s a target"

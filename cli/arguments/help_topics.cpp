@@ -13,13 +13,15 @@ constexpr std::string_view kFormats =
   .fvecs .bvecs .ivecs      rows of float32, uint8, int32, each with its length in front
   .raw                      a bare array; --n-features and --dtype say its shape
   .json .jsonl              written only: an object per row, in an array or one a line
+  .md                       written only: a table of Markdown
   .txt .json .dot .svg .rules   of a tree
 
 A suffix of -o that does not fit what is written is refused, and so is an output that is an input.
 
 The first record of a text file is data if its fields fit the columns below, else a header; --header decides.
 Columns are numeric, nominal or dates, found or declared by --numeric, --nominal and --date.
-Options name a column by name or by number, counted from 1.
+Options name a column by name or by number, counted from 1. Lists of columns take patterns ('gene_*') and ranges (3-10).
+A pattern in quotes ('parts/*.csv') or a folder is one table of several files, in natural order.
 Rows and positions count from 0, in messages and in outputs; lines of a file count from 1.
 --schema FILE (JSON) names, types and roles columns, and lists the values of nominal ones.
 )";
@@ -57,8 +59,10 @@ constexpr std::string_view kJson =
   timings         seconds of each phase, and in total
   warnings        what stderr said
   scores          of classes: accuracy, kappa, macro_f1, classes, per_class, confusion
+                  evaluate also: balanced_accuracy, roc_auc, log_loss
                   of numbers: rmse, mae, r2
-  of_k, best_k    evaluate: the scores of every k
+  of_k, best_k    evaluate: the scores of every k; under --repeats "repeats": mean and std of each
+  grid, best      evaluate, with several measures or normalisations: of_k of each, and which is best
   predictions, neighbors, pairs, ranking, coefficients, table, scores (pca), model (tree)
                   the result, as rows of objects; -o FILE writes it elsewhere
   cut_points      discretize: as --cuts-out FILE writes them; z: the numbers of ata

@@ -14,8 +14,8 @@ namespace stope::cli {
 namespace {
 
 constexpr const char* kMeasures = "stope-measures.7";
-constexpr const char* kShared[] = {"Columns (by name or by number, counted from 1)", "Input formats",
-                                   "Reading text tables", "Common options"};
+constexpr const char* kShared[] = {"Columns (by name or number, counted from 1; lists take patterns and ranges)",
+                                   "Input formats", "Reading text tables", "Common options"};
 
 bool is_shared(const std::string& group) {
   return std::find(std::begin(kShared), std::end(kShared), group) != std::end(kShared);

@@ -115,6 +115,23 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
   app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1)->required(required == Required::yes);
 }
 
+void add_arguments(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& type,
+                   const std::string& help) {
+  const auto callback = [&values, name](const CLI::results_t& words) {
+    for (const std::string& word : words) {
+      if (word.empty()) throw Error(ErrorCode::invalid_argument, name + ": the name of the file is empty");
+    }
+    values = words;
+    return true;
+  };
+  app.add_option(name, callback, help)
+      ->type_name(type)
+      ->type_size(1)
+      ->expected(1, std::numeric_limits<int>::max())
+      ->allow_extra_args(true)
+      ->required(true);
+}
+
 void add_version_flag(CLI::App& app, const std::string& group) {
   app.set_version_flag("-V,--version", version_text, "Print version, back ends and compiler, and exit")->group(group);
 }

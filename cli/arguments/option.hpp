@@ -61,6 +61,10 @@ class OptionGroup {
 void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& type,
                   const std::string& help, Required required = Required::yes);
 
+/// Adds a positional argument that takes all words that no option takes.
+void add_arguments(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& type,
+                   const std::string& help);
+
 /// Adds the flag that prints the version and ends the program.
 void add_version_flag(CLI::App& app, const std::string& group);
 

@@ -1,6 +1,7 @@
 #include "arguments/output_arguments.hpp"
 
 #include "arguments/option.hpp"
+#include "arguments/value.hpp"
 #include "report/output_format.hpp"
 
 namespace stope::cli {
@@ -12,7 +13,13 @@ void OutputArguments::add_to(CLI::App& app, std::string_view command, const std:
 }
 
 void OutputArguments::add_format_to(CLI::App& app, std::string_view command, const std::string& help) {
-  OptionGroup(app, "Output").choice("--output-format", format, formats_of(command), help);
+  const std::vector<std::string> words = formats_of(command);
+  std::string type;
+  for (const std::string& word : words) type += (type.empty() ? "" : "|") + word;
+  OptionGroup(app, "Output").parsed("--output-format,--format", type, help, [this, words](const std::string& word) {
+    const std::string ours = word == "markdown" ? "md" : word;
+    format = words[require_choice(ours, words, "--output-format")];
+  });
 }
 
 std::string OutputArguments::word() const {

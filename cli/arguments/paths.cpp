@@ -12,6 +12,7 @@
 
 #include "report/output_format.hpp"
 #include "stope/error.hpp"
+#include "stope/io.hpp"
 
 namespace stope::cli {
 namespace {
@@ -32,9 +33,15 @@ Paths paths_of(const CLI::App& command) {
     if (option->count() == 0) continue;
     const bool positional = option->get_positional();
     const std::string name = option->get_name(positional), type = option->get_type_name();
-    const bool output = name == "-o" || name == "--output" || name == "OUT" || name.ends_with("-out");
+    const bool output = name == "-o" || name == "--output" || name == "OUT" || name == "--correlation" ||
+                        name == "--report" || name.ends_with("-out");
     if (!output && type.find("FILE") == std::string::npos && type.find("TABLE") == std::string::npos) continue;
-    (output ? paths.outputs : paths.inputs).push_back({name == "--output" ? "-o" : name, option->results().front()});
+    const std::vector<std::string> words = option->results();
+    if (output) {
+      paths.outputs.push_back({name == "--output" ? "-o" : name, words.front()});
+      continue;
+    }
+    for (const std::string& word : words) paths.inputs.push_back({name, word});
   }
   return paths;
 }
@@ -53,6 +60,17 @@ bool is_one_file(const std::string& output, const std::string& input) {
   if (::stat(output.c_str(), &first) != 0) return false;
   if ((input == "-" ? ::fstat(STDIN_FILENO, &second) : ::stat(input.c_str(), &second)) != 0) return false;
   return is_one_file(first, second);
+}
+
+// The input may be a folder or a pattern, and the output one of its files.
+bool is_one_of_files(const std::string& output, const std::string& input) {
+  if (is_one_file(output, input)) return true;
+  try {
+    const std::vector<std::string> parts = files_of(input);
+    return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) { return is_one_file(output, part); });
+  } catch (const Error&) {
+    return false;  // reading it tells what is wrong
+  }
 }
 
 // The path of the file that an output replaces, also where it does not exist yet.
@@ -105,7 +123,7 @@ void check_paths(const CLI::App& command) {
     };
     if (output.path.empty()) refuse(": the name is empty; '-' is stdout");
     for (const NamedPath& input : paths.inputs) {
-      if (!is_one_file(output.path, input.path)) continue;
+      if (!is_one_of_files(output.path, input.path)) continue;
       refuse(" '" + output.path + "' is the same file as " + input.option + " '" + input.path +
              "', which it would replace: name another one");
     }

@@ -7,6 +7,7 @@
 
 #include "arguments/option.hpp"
 #include "arguments/value.hpp"
+#include "report/output_format.hpp"
 #include "stope/discretize.hpp"
 #include "stope/error.hpp"
 #include "stope/names.hpp"
@@ -38,6 +39,12 @@ void add_text_options(CLI::App& app, ReadOptions& read) {
       "--decimal", "CHAR",
       "Decimal mark of numbers; default: a point, or a comma in columns that it fits, where the separator is ;",
       [&read](const std::string& word) { read.decimal = parse_character(word, "--decimal"); });
+  group.parsed("--thousands", "CHAR",
+               "Mark between groups of three digits: , for 1,234,567.5; . for 1.234,5; ' ' also for no-break spaces",
+               [&read](const std::string& word) { read.thousands = parse_character(word, "--thousands"); });
+  group.flag("--allow-ragged", read.allow_ragged,
+             "Fill records that are too short with missing values, and cut those that are too long; a warning counts "
+             "them");
   group.parsed("--header", "yes|no",
                "Whether the first record holds names; default: no with --names, else yes unless its fields fit the "
                "types of the columns below",
@@ -75,15 +82,23 @@ void add_format_options(CLI::App& app, ReadOptions& read) {
       throw Error(ErrorCode::invalid_argument, "--n-features: '" + word + "' is not at least 1");
     }
   });
+  group.parsed("--sample", "N", "Keep N rows of the first table, chosen by chance (--seed), in their order",
+               [&read](const std::string& word) {
+                 read.sample = parse_integer(word, "--sample");
+                 if (read.sample < 1) {
+                   throw Error(ErrorCode::invalid_argument, "--sample: '" + word + "' is not at least 1");
+                 }
+               });
   group.choice("--dtype", read.dtype, {"float32", "float64", "int32", "int64", "uint8"},
                "Type of a raw array's values [" + read.dtype + "]");
 }
 
 void add_column_options(CLI::App& app, TableArguments& arguments, Tables tables) {
-  OptionGroup group(app, "Columns (by name or by number, counted from 1)");
+  OptionGroup group(app, "Columns (by name or number, counted from 1; lists take patterns and ranges)");
   ReadOptions& read = arguments.read;
   group.text("--target,--label", read.target, "COLUMN", "The label");
   group.text("--id", read.id, "COLUMN", "A column that names the rows; not a feature");
+  group.list("--select", read.select, "COLUMN,...", "Columns to keep, beside those with a role; default: all");
   group.list("--ignore", read.ignore, "COLUMN,...", "Columns to leave out");
   group.text("--sample-weight", read.sample_weight, "COLUMN", "Weights of the rows, in votes and scores");
   group.list("--nominal", read.nominal, "COLUMN,...", "Columns to read as nominal, spelled as in the file");
@@ -140,25 +155,51 @@ void TableArguments::warn_of_policy_as_spelling(Session& session, std::string_vi
                   read.missing[0], instead));
 }
 
-Table TableArguments::read_first(const std::string& path, Session& session) const {
+Table TableArguments::read_first(const std::string& path, Session& session) {
   ReadOptions first = read;
   const Format format = first.format == Format::automatic ? format_of(path) : first.format;
   const bool named = !first.id.empty() && first.schema.empty() && is_text(format);
   // If ids such as 007 or 12345678901234567890 were read as numbers, they would be written differently.
   const bool listed = std::find(first.numeric.begin(), first.numeric.end(), first.id) != first.numeric.end();
   if (named && !listed) first.nominal.push_back(first.id);
+  first.sample_seed = session.arguments().seed;
   warn_of_policy_as_spelling(session, "this command has no --missing-policy");
+  if (after.wanted()) return read_as_prepared(path, std::move(first), session);
   session.note_reading(path, first);
   return read_table(path, first, session.run());
 }
 
-Table TableArguments::read_second(const std::string& path, const Table& first, Session& session) const {
+// The model of --after knows columns better than a text file does: "1" may be a code. So a file is read once more where
+// it was read in another way. What comes through a pipe cannot be.
+Table TableArguments::read_as_prepared(const std::string& path, ReadOptions how, Session& session) {
+  require_one_stdin(path, after.path());
+  after.load(session);
+  session.note_reading(path, how);
+  Table table = read_table(path, how, session.run());
+  if (after.adjust(table, how)) {
+    if (is_stream(path)) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("--after {}: its columns have other types or roles than those read from {}; save the table "
+                      "in a file, which can be read again",
+                      after.path(), path));
+    }
+    session.note_reading(path, how);
+    table = read_table(path, how, session.run());
+  }
+  session.hold({&table});
+  return after.applied(table, session);
+}
+
+Table TableArguments::read_second(const std::string& path, const Table& first, Session& session) {
   ReadOptions second = read;
   if (!test_schema.empty()) second.schema = test_schema;
   if (!test_names.empty()) second.names = test_names;
-  second = like(first, path, second);
+  second = like(after.wanted() ? after.before() : first, path, second);
   session.note_reading(path, second);
-  return read_table(path, second, session.run());
+  Table table = read_table(path, second, session.run());
+  if (!after.wanted()) return table;
+  return after.applied(table, session);
 }
 
 }  // namespace stope::cli

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "arguments/preparation.hpp"
 #include "report/session.hpp"
 #include "stope/io.hpp"
 
@@ -20,6 +21,8 @@ struct TableArguments {
   std::string test_schema;
   std::vector<std::string> test_names;
 
+  Preparation after;  // where the command has --after, it is part of both functions that read
+
   void add_to(CLI::App& app, Tables tables);
   /// For commands with --missing-policy. Before that option existed, "--missing drop" asked for a policy. Now it would
   /// silently count cells that read "drop" as missing. Throws invalid_argument if the only spelling is a policy's name.
@@ -30,11 +33,12 @@ struct TableArguments {
   void warn_of_policy_as_spelling(Session& session, std::string_view instead) const;
 
   /// Reads the first table.
-  Table read_first(const std::string& path, Session& session) const;
+  Table read_first(const std::string& path, Session& session);
   /// Reads the second table. Columns whose names occur in `first` get their roles and types from it.
-  Table read_second(const std::string& path, const Table& first, Session& session) const;
+  Table read_second(const std::string& path, const Table& first, Session& session);
 
  private:
+  Table read_as_prepared(const std::string& path, ReadOptions how, Session& session);
   bool spells_missing_as_policy() const;
 };
 

@@ -74,6 +74,7 @@ class Discretize : public Command {
                 "File for the cuts, as JSON; default: stdout if nothing else is written");
     output.flag("--labels", labels_, "Code by labels, (-inf,2.5) or =red, instead of s1, s2, ...");
     model_.add_to(*app);
+    tables_.after.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -208,7 +209,7 @@ class Discretize : public Command {
     session.say(fmt::format("{} of {}\n", counted(n_cuts, "cut"), counted(std::ssize(cuts), "attribute")));
     if (cuts_file) write_cuts(*cuts_file, cuts);
     if (coded_file) code(session, table, cuts, *coded_file);
-    model_.write(session, {outline(table), CutsModel{cuts, coding_}});
+    model_.write(session, tables_.after.joined({outline(table), CutsModel{cuts, coding_}}));
     commit_files(session, {&cuts_file, &coded_file, &model_.file});
   }
 

@@ -115,7 +115,7 @@ class Gen : public Command {
         {"kind", options_.kind}, {"columns", options_.n_columns}, {"rows", options_.n_rows}, {"seed", options_.seed}};
     if (!file) return;
     session.timed("write", [&] {
-      if (is_json_format(output_.word())) {
+      if (is_record_format(output_.word())) {
         write_records(generator, *file, session.run());
       } else {
         write_parts(generator, *file, session.run());

@@ -8,10 +8,12 @@
 #include <optional>
 
 #include "arguments/option.hpp"
+#include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
 #include "commands/command.hpp"
 #include "report/model_report.hpp"
 #include "report/output.hpp"
+#include "report/record_writer.hpp"
 #include "report/text_table.hpp"
 #include "stope/cuts_file.hpp"
 #include "stope/error.hpp"
@@ -119,25 +121,36 @@ class Info : public Command {
     OptionGroup group(*app, "Output");
     group.flag("--all", all_,
                fmt::format("Show every column, not only the first {}, and the tables inside a model", kColumnsShown));
-    group.text("-o,--output", output_, "FILE", "File for the text; default: stdout");
+    group.text("-o,--output", output_.path, "FILE", "File for the text; default: stdout");
+    output_.add_format_to(*app, "info",
+                          "Format; default: from the suffix of FILE, else txt, for people. The others list the columns "
+                          "of a table");
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
 
   void run(Session& session) override {
     std::optional<OutputFile> file;
-    const bool writes = !common.json || !output_.empty();  // --json says it all, so no text is needed
-    if (writes && session.wants_data(output_)) file.emplace(output_path(output_), session.run().cancel);
+    const bool writes = !common.json || !output_.path.empty();  // --json says it all, so no text is needed
+    if (writes && session.wants_data(output_.path)) file.emplace(output_path(output_.path), session.run().cancel);
     if (is_model_file(table_, session.run())) {
+      require_text("a model");
       show_model(session, file);
       return;
     }
     if (table_.ends_with(".json") || table_.ends_with(".json.gz") || table_.ends_with(".json.zst")) {
+      require_text("a file of cuts");
       show_cuts(session, file, read_cuts_of(session));
       return;
     }
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.note_input("table", table_, table);
+    if (is_records()) {
+      session.json()["rows"] = table.n_rows;
+      if (file) write_columns(*file, table, session);
+      commit_files(session, {&file});
+      if (!common.json) return;
+    }
     Json columns = Json::array();
     std::string text = head(table);
     TextTable lines({Align::right, Align::left, Align::left, Align::left, Align::right, Align::left});
@@ -158,11 +171,46 @@ class Info : public Command {
     }
     session.json()["rows"] = table.n_rows;
     session.json()["columns"] = columns;
+    if (is_records()) return;
     if (file) file->write(text);
     commit_files(session, {&file});
   }
 
  private:
+  bool is_records() const {
+    const std::string word = output_.word();
+    return !word.empty() && word != "txt";
+  }
+
+  void require_text(const std::string& what) const {
+    if (!is_records() || output_.word() == "md") return;
+    throw Error(ErrorCode::invalid_argument, "what is shown of " + what + " is text, and --json has it as JSON",
+                {.file = table_, .option = "output_format"});
+  }
+
+  void write_columns(OutputFile& file, const Table& table, Session& session) const {
+    RecordWriter out(file, output_.format);
+    for (const char* name : {"column", "name", "type", "role", "missing", "values", "min", "max"}) out.text(name);
+    out.end_row();
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const Column& column = table.columns[i];
+      const ColumnFacts facts = facts_of(column, session.run().cancel);
+      out.integer(static_cast<std::int64_t>(i) + 1).text(column.name).text(type_text(column.type));
+      out.text(to_string(column.role)).integer(facts.missing);
+      if (column.nominal()) {
+        out.integer(std::ssize(column.values)).empty().empty();
+      } else if (facts.low > facts.high) {
+        out.empty().empty().empty();
+      } else if (column.type == ValueType::date) {
+        out.empty().text(value_text(column.type, facts.low)).text(value_text(column.type, facts.high));
+      } else {
+        out.empty().number(facts.low).number(facts.high);
+      }
+      out.end_row();
+    }
+    out.finish();
+  }
+
   void show_model(Session& session, std::optional<OutputFile>& file) {
     const ModelSummary summary = session.timed("read", [&] { return summarize_model(table_, session.run()); });
     session.json()["model"] = model_json(summary);
@@ -172,7 +220,7 @@ class Info : public Command {
 
   // A JSON file can hold cuts alone. If it holds none, the reader of tables knows better what it is. A pipe gives its
   // bytes only once.
-  CutSet read_cuts_of(Session& session) const {
+  CutSet read_cuts_of(Session& session) {
     try {
       return session.timed("read", [&] { return read_cuts(table_, session.run()); });
     } catch (const Error& cuts) {
@@ -213,7 +261,8 @@ class Info : public Command {
                        storage_text(table));
   }
 
-  std::string table_, output_;
+  std::string table_;
+  OutputArguments output_;
   bool all_ = false;
   TableArguments tables_;
 };

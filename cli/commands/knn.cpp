@@ -55,6 +55,7 @@ class Knn : public Command {
                    "Format; npy: one structured array in FILE.npy, or else FILE.indices.npy and FILE.distances.npy; "
                    "raw: FILE.indices.i32, FILE.distances.f32; ivecs: indices only");
     model_.add_to(*app);
+    tables_.after.add_to(*app);
     knn_.add_to(*app);
     tables_.add_to(*app, Tables::two);
     add_common(kExamples);
@@ -90,7 +91,7 @@ class Knn : public Command {
     const NeighborsModel model =
         knn_.prepare(session, train, searches ? &query : nullptr, {.n_neighbors = search_.n_neighbors});
     const auto index = session.timed("fit", [&] { return KnnIndex::fit(model.train, model.options, session.run()); });
-    model_.write(session, {columns, model});
+    model_.write(session, tables_.after.joined({columns, model}));
     if (!searches) {
       commit_files(session, {&model_.file});
       return;

@@ -52,6 +52,7 @@ class Lsq : public Command {
     decompose_.add_to(*app, "coefficients");
     output_.add_to(*app, "lsq", "File for coefficients or predictions; default: stdout");
     model_.add_to(*app);
+    tables_.after.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -121,7 +122,7 @@ class Lsq : public Command {
                             format_score(model.r2()), format_value(model.residual_sum_of_squares()),
                             format_value(rmse)));
     if (file) write_result(*file, output_.format, model.to_table(), {}, session.run());
-    model_.write(session, {outline(table), model});
+    model_.write(session, tables_.after.joined({outline(table), model}));
   }
 
   void predict(Session& session, std::optional<OutputFile>& file) {

@@ -10,10 +10,14 @@
 #include "arguments/option.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
+#include "arguments/typed_words.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "page/command_line.hpp"
+#include "page/job_pages.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
+#include "report/page_output.hpp"
 #include "report/record_writer.hpp"
 #include "report/text_table.hpp"
 #include "stope/device.hpp"
@@ -53,6 +57,8 @@ class PcaCommand : public Command {
     OptionGroup output(*app, "Output");
     output.text("--components-out", components_, "FILE", "File for means, components and variances (CSV)");
     model_.add_to(*app);
+    tables_.after.add_to(*app);
+    page_.add_to(*app);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
   }
@@ -64,6 +70,7 @@ class PcaCommand : public Command {
     scores.emplace(session.data_path(output_.path, "scores"), session.run().cancel);
     if (!components_.empty()) components.emplace(components_, session.run().cancel);
     model_.open(session, output_.path);
+    page_.open(session, output_.path);
     require_backend(session.run());
     const bool fits = decompose_.apply.empty();
     const std::optional<Pca> given = fits ? std::nullopt : std::optional(read_components(session));
@@ -74,14 +81,18 @@ class PcaCommand : public Command {
     if (fits) note(session, pca);
     if (scores) {
       const Table result = session.timed("scores", [&] { return pca.transform(table, session.run()); });
+      page_.write(session, [&] {
+        return page::components_page({table_, page::command_line("pca", table_, typed_words(*app, TypedOptions::all))},
+                                     pca, table, &result);
+      });
       session.timed("write", [&] { write_result(*scores, output_.format, result, {}, session.run()); });
     }
     if (components) {
       const Format format = format_of(components_) == Format::tsv ? Format::tsv : Format::csv;
       write_table(*components, pca.to_table(), {.format = format}, session.run());
     }
-    model_.write(session, {outline(table), pca});
-    commit_files(session, {&scores, &components, &model_.file});
+    model_.write(session, tables_.after.joined({outline(table), pca}));
+    commit_files(session, {&scores, &components, &model_.file, &page_.file});
   }
 
  private:
@@ -107,7 +118,7 @@ class PcaCommand : public Command {
     if (options_.max_iterations < 1) throw Error(ErrorCode::invalid_argument, "--max-iterations is below 1");
     if (decompose_.apply.empty()) return;
     for (const char* option : {"--n-components", "--normalize", "--no-center", "--tolerance", "--max-iterations",
-                               "--components-out", "--model-out"}) {
+                               "--components-out", "--model-out", "--report"}) {
       if (count(option) == 0) continue;
       throw Error(ErrorCode::invalid_argument,
                   std::string(option) + " cannot be used with --apply, which fits nothing");
@@ -154,6 +165,7 @@ class PcaCommand : public Command {
   PcaOptions options_;
   DecomposeArguments decompose_;
   ModelOutput model_;
+  PageOutput page_;
   TableArguments tables_;
 };
 

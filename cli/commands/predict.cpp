@@ -3,12 +3,15 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
+#include "arguments/explain_arguments.hpp"
 #include "arguments/option.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"
+#include "report/explanation_output.hpp"
 #include "report/impute_report.hpp"
 #include "report/output_format.hpp"
 #include "stope/device.hpp"
@@ -24,6 +27,7 @@ constexpr const char* kExamples =
     "Examples\n"
     "  stope classify train.csv --target class -k 11 --normalize z --model-out classes.stope\n"
     "  stope predict classes.stope more.csv --proba -o predictions.csv\n"
+    "  stope predict classes.stope more.csv -o predictions.csv --explain-out -\n"
     "  stope info classes.stope\n";
 
 class Predict : public Command {
@@ -37,7 +41,8 @@ class Predict : public Command {
             "coded table. Imputations: the table without missing values. An index without a label: the neighbours "
             "(row, pos, train_index, distance). Columns are "
             "matched by name and read with the types they had. For a tree, --explain also writes the one rule that "
-            "applied. Where TABLE has the label, the scores go to stderr.") {
+            "applied; for least squares, what each coefficient adds. For k-NN, --explain-out says which rows decided, "
+            "and what made them near. Where TABLE has the label, the scores go to stderr.") {
     add_argument(*app, "MODEL", model_, "FILE", "Model file");
     add_argument(*app, "TABLE", table_, "TABLE", "Table to predict; '-' reads stdin");
     OptionGroup group(*app, "Prediction");
@@ -48,6 +53,7 @@ class Predict : public Command {
     group.flag("--proba", with_confidences_, "Write the confidence of every class, too");
     output_.add_to(*app, "predict", "File for the predictions; default: stdout",
                    "Format; predictions are csv, tsv, json or jsonl");
+    explain_.add_to(*app);
     add_scores(*app, scores_);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -60,6 +66,7 @@ class Predict : public Command {
     require_backend(session.run());
     const std::string& path = output_.path;
     if (!path.empty()) file_.emplace(session.data_path(path, ""), session.run().cancel);  // a mistake shows early
+    explain_.open(session, common.json && path.empty() ? "the object" : path);
     Model model = session.timed("read", [&] { return read_model(model_, session.run()); });
     set_vote(model);
     if (!is_table(model)) output_.require(kRecords);
@@ -68,7 +75,8 @@ class Predict : public Command {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("--proba: {} ({}) knows no classes", model_, std::string(model.kind())));
     }
-    const auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    const auto* const neighbors = std::get_if<NeighborsModel>(&last_step(model).fitted);
+    require_explained(model);
     const Table* const fitted_to = neighbors != nullptr ? &neighbors->train : &model.columns;
     session.hold({fitted_to});
     Table table = session.timed("read", [&] { return tables_.read_second(table_, model.columns, session); });
@@ -76,7 +84,7 @@ class Predict : public Command {
     session.json()["model"] = {{"path", model_}, {"kind", std::string(model.kind())}};
     session.note_input("table", table_, table);
     const auto fit = [&] { return Predictor(model, session.run()); };
-    const bool searches = std::holds_alternative<NeighborsModel>(model.fitted);
+    const bool searches = neighbors != nullptr;
     const Predictor predictor = searches ? session.timed("fit", fit) : fit();
     switch (predictor.gives()) {
       case Predictor::Gives::classes: classify(session, predictor, table); break;
@@ -84,13 +92,15 @@ class Predict : public Command {
       case Predictor::Gives::neighbors: search(session, predictor, table); break;
       case Predictor::Gives::table: transform(session, predictor, table); break;
     }
-    commit_files(session, {&file_});
+    explain_.write(session, predictor, table);
+    commit_files(session, {&file_, &explain_.file});
   }
 
  private:
   void set_vote(Model& model) const {
     if (!n_neighbors_ && !weights_) return;
-    auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    auto* const chain = std::get_if<ChainModel>(&model.fitted);
+    auto* const neighbors = std::get_if<NeighborsModel>(chain == nullptr ? &model.fitted : &chain->steps.back().fitted);
     if (neighbors == nullptr) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("{}: {} ({}) has no neighbours", n_neighbors_ ? "-k" : "--weights", model_,
@@ -103,8 +113,19 @@ class Predict : public Command {
     neighbors->weights = weights_.value_or(neighbors->weights);
   }
 
+  void require_explained(const Model& of) const {
+    const Model& model = last_step(of);
+    if (!explain_.wanted() || std::holds_alternative<NeighborsModel>(model.fitted)) return;
+    const bool reasons =
+        std::holds_alternative<DecisionTree>(model.fitted) || std::holds_alternative<LinearModel>(model.fitted);
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--explain-out: {} ({}) has no neighbours{}", model_, std::string(model.kind()),
+                            reasons ? "; --explain writes the reasons into the predictions" : ""));
+  }
+
   // Whether it gives a table rather than predictions.
-  static bool is_table(const Model& model) {
+  static bool is_table(const Model& of) {
+    const Model& model = last_step(of);
     return std::holds_alternative<Pca>(model.fitted) || std::holds_alternative<CutsModel>(model.fitted) ||
            std::holds_alternative<Normalizer>(model.fitted) || std::holds_alternative<Imputer>(model.fitted);
   }
@@ -112,12 +133,13 @@ class Predict : public Command {
   // The member of --json that holds the result.
   static std::string key_of(const Model& model) {
     if (is_table(model)) return "table";
-    const auto* neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    const auto* neighbors = std::get_if<NeighborsModel>(&last_step(model).fitted);
     const bool labelled = neighbors == nullptr || column_of(neighbors->train, Role::label) != nullptr;
     return labelled ? "predictions" : "neighbors";
   }
 
-  static bool has_classes(const Model& model) {
+  static bool has_classes(const Model& of) {
+    const Model& model = last_step(of);
     const auto* neighbors = std::get_if<NeighborsModel>(&model.fitted);
     return std::holds_alternative<DecisionTree>(model.fitted) || (neighbors != nullptr && neighbors->classifies());
   }
@@ -135,14 +157,14 @@ class Predict : public Command {
   // Under --explain each row of a tree shows the rule that fired: its number as in `stope tree --format rules`, and its
   // conditions.
   void classify(Session& session, const Predictor& predictor, const Table& table) {
-    const auto* const tree = std::get_if<DecisionTree>(&predictor.model().fitted);
+    const auto* const tree = std::get_if<DecisionTree>(&last_step(predictor.model()).fitted);
     const bool explain = common.explain && tree != nullptr;
     const Column* const label = label_of(session, table, true);
     ClassOutput out(session.run(), file_, output_.format, table, predictor.classes(), with_confidences_, label,
                     explain ? std::vector<std::string>{"rule", "because"} : std::vector<std::string>());
     session.timed(tree == nullptr ? "search" : "predict", [&] {
       if (explain) {
-        this->explain(session, *tree, table, out);
+        this->explain(session, *tree, predictor.prepared(table, session.run()), out);
       } else if (const auto report = predictor.classify(table, session.run(), std::ref(out),
                                                         with_confidences_ ? Confidences::all : Confidences::none)) {
         session.note_plan(*report);
@@ -171,10 +193,32 @@ class Predict : public Command {
 
   void regress(Session& session, const Predictor& predictor, const Table& table) {
     const Column* const label = label_of(session, table, false);
+    const auto* const linear = std::get_if<LinearModel>(&last_step(predictor.model()).fitted);
+    if (linear != nullptr && common.explain) {
+      explain(session, *linear, predictor.prepared(table, session.run()), label);
+      return;
+    }
     NumberOutput out(session.run(), file_, output_.format, table, label);
-    const bool searches = std::holds_alternative<NeighborsModel>(predictor.model().fitted);
+    const bool searches = std::holds_alternative<NeighborsModel>(last_step(predictor.model()).fitted);
     session.timed(searches ? "search" : "predict", [&] {
       if (const auto report = predictor.regress(table, session.run(), std::ref(out))) session.note_plan(*report);
+    });
+    out.flush();
+    out.report(session);
+  }
+
+  // Under --explain each row of least squares shows what every coefficient adds.
+  void explain(Session& session, const LinearModel& linear, const Table& table, const Column* label) {
+    NumberOutput out(session.run(), file_, output_.format, table, label, {"because"});
+    session.timed("predict", [&] {
+      const std::vector<double> numbers = linear.predict(table, session.run());
+      const std::vector<double> parts = linear.contributions(table, session.run());
+      const std::size_t width = linear.feature_names().size();
+      for (std::size_t row = 0; row < numbers.size(); ++row) {
+        out.row(static_cast<std::int64_t>(row), numbers[row], [&](RecordWriter& csv) {
+          csv.text(linear_reason(linear, std::span(parts).subspan(row * width, width)));
+        });
+      }
     });
     out.flush();
     out.report(session);
@@ -221,6 +265,7 @@ class Predict : public Command {
   std::optional<VoteWeights> weights_;
   bool with_confidences_ = false, scores_ = true;
   std::optional<OutputFile> file_;
+  ExplainArguments explain_;
   TableArguments tables_;
 };
 

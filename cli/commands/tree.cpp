@@ -3,16 +3,23 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 
+#include "arguments/class_weight_arguments.hpp"
 #include "arguments/knn_arguments.hpp"
 #include "arguments/option.hpp"
 #include "arguments/table_arguments.hpp"
+#include "arguments/tree_arguments.hpp"
+#include "arguments/typed_words.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
+#include "page/command_line.hpp"
+#include "page/job_pages.hpp"
 #include "report/model_output.hpp"
 #include "report/output.hpp"
 #include "report/output_format.hpp"
+#include "report/page_output.hpp"
 #include "report/score_report.hpp"
 #include "report/text_table.hpp"
 #include "stope/device.hpp"
@@ -29,12 +36,6 @@ constexpr const char* kExamples =
     "  stope tree train.csv --target class --missing-policy value --test test.csv --format rules -o rules.txt\n"
     "  stope tree genes.csv.gz --target class --cv 10 --model-out genes.stope -o tree.txt\n"
     "  stope predict genes.stope more.csv --proba --explain -o predictions.csv\n";
-
-double parse_share(const std::string& word, const std::string& option) {
-  const double share = parse_real(word, option);
-  if (share > 0.0 && share < 1.0) return share;
-  throw Error(ErrorCode::invalid_argument, option + ": '" + word + "' is not between 0 and 1");
-}
 
 TreeFormat format_of_suffix(const std::string& path) {
   const std::string suffix = suffix_of(path);
@@ -56,6 +57,8 @@ class TreeCommand : public Command {
     output.choice("--format,--output-format", format_, "What is written; default: from the suffix of FILE, else text");
     output.text("-o,--output", output_, "FILE", "File for the tree; default: stdout");
     model_.add_to(*app);
+    tables_.after.add_to(*app);
+    page_.add_to(*app);
     tables_.add_to(*app, Tables::two);
     add_common(kExamples);
     tables_.read.target_is_nominal = true;
@@ -68,6 +71,7 @@ class TreeCommand : public Command {
     if (common.json && output_.empty()) format_ = TreeFormat::json;
     file.emplace(session.data_path(output_, "model"), session.run().cancel);
     model_.open(session, output_);
+    page_.open(session, output_);
     require_backend(session.run());
     const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
     session.hold({&table});
@@ -82,36 +86,27 @@ class TreeCommand : public Command {
     note(session, tree);
     const std::string text = format_tree(tree, format_);
     file->write(common.json ? text : for_terminal(output_, text));
-    model_.write(session, {outline(table), tree});
+    model_.write(session, tables_.after.joined({outline(table), tree}));
     if (test) score_test(session, tree, *test);
-    if (evaluates()) cross_validate(session, table);
-    commit_files(session, {&file, &model_.file});
+    if (evaluates()) tables_.after.warn_of_scores(session);
+    const auto scores = evaluates() ? cross_validate(session, table) : nullptr;
+    page_.write(session, [&] {
+      return page::tree_page({table_, page::command_line("tree", table_, typed_words(*app, TypedOptions::all))}, tree,
+                             table, scores == nullptr ? std::nullopt : std::optional(*scores), scheme_text());
+    });
+    commit_files(session, {&file, &model_.file, &page_.file});
   }
 
  private:
   void add_growth() {
-    OptionGroup group(*app, "Tree");
-    TreeOptions& tree = options_.fit.tree;
-    group.parsed("--criterion", "discernibility|gini|entropy",
-                 "What a split is worth: pairs it separates, or its gain [discernibility]",
-                 [&tree](const std::string& word) { tree.criterion = criterion(word); });
-    group.parsed(
-        "--missing-policy", "error|value|drop|fill",
+    add_tree_options(*app, options_.fit);
+    add_missing_policy(
+        *app, "Tree", options_.fit.tree.missing,
         "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
-        "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [error]",
-        [&tree](const std::string& word) { tree.missing = missing_policy(word); });
-    group.parsed("--max-depth", "N", "The root has depth 0; default: any",
-                 [&tree](const std::string& word) { tree.max_depth = parse_integer(word, "--max-depth"); });
-    group.integer("--min-samples-leaf,--min-rows", tree.min_samples_leaf, "N", "Fewest rows of a leaf [1]");
-    group.real("--min-score", tree.min_score, "S", "Least worth of a split [0: more than nothing]");
-    group.list("--class-weight", class_weights_, "CLASS=W,...|balanced",
-               "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
-    group.real("--ccp-alpha", tree.ccp_alpha, "A",
-               "Cost-complexity pruning: a leaf costs as much as this share of the rows misclassified [0]");
-    group.parsed(
-        "--prune-holdout", "SHARE",
-        "Reduced-error pruning: this share of the rows, e.g. 0.3, prunes the tree of the others",
-        [this](const std::string& word) { options_.fit.prune_holdout = parse_share(word, "--prune-holdout"); });
+        "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [error]");
+    OptionGroup group(*app, "Tree");
+    class_weights_.add_to(group,
+                          "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
   }
 
   void add_scores() {
@@ -142,26 +137,8 @@ class TreeCommand : public Command {
     if (!test_.empty()) require_one_stdin(table_, test_);
     if (leave_one_out_) options_.scheme = Scheme::leave_one_out;
     options_.seed = options_.fit.seed = common.seed;
-    TreeOptions& tree = options_.fit.tree;
-    for (const std::string& item : class_weights_) {
-      if (item == "balanced") {
-        tree.balanced = true;
-        continue;
-      }
-      const std::size_t equals = item.rfind('=');
-      if (equals == 0 || equals == std::string::npos) {
-        throw Error(ErrorCode::invalid_argument, "--class-weight: '" + item + "' is not CLASS=W");
-      }
-      tree.class_weights.emplace_back(item.substr(0, equals), parse_real(item.substr(equals + 1), "--class-weight"));
-    }
-    if (tree.max_depth && *tree.max_depth < 0) {
-      throw Error(ErrorCode::invalid_argument, fmt::format("--max-depth: {} is below 0", *tree.max_depth));
-    }
-    if (tree.min_samples_leaf < 1) {
-      throw Error(ErrorCode::invalid_argument, fmt::format("--min-samples-leaf: {} is below 1", tree.min_samples_leaf));
-    }
-    if (tree.min_score < 0) throw Error(ErrorCode::invalid_argument, "--min-score is below 0");
-    if (tree.ccp_alpha < 0) throw Error(ErrorCode::invalid_argument, "--ccp-alpha is below 0");
+    class_weights_.set(options_.fit.tree);
+    check_tree_options(options_.fit.tree);
   }
 
   void note(Session& session, const DecisionTree& tree) const {
@@ -215,29 +192,34 @@ class TreeCommand : public Command {
     report_scores(session, score_against(*column_of(test, Role::label), classes, session.run()));
   }
 
-  void cross_validate(Session& session, const Table& table) {
+  std::string scheme_text() const {
+    return options_.scheme == Scheme::leave_one_out ? "leave-one-out"
+           : options_.scheme == Scheme::holdout     ? fmt::format("hold-out of {:g}", options_.holdout)
+                                                    : fmt::format("{}-fold cross-validation", options_.n_folds);
+  }
+
+  std::shared_ptr<const TreeEvaluation> cross_validate(Session& session, const Table& table) {
     const auto found = session.timed("evaluate", [&] {
       return std::make_shared<const TreeEvaluation>(evaluate_tree(table, options_, session.run()));
     });
     const TreeEvaluation& evaluation = *found;
-    const std::string scheme = options_.scheme == Scheme::leave_one_out ? "leave-one-out"
-                               : options_.scheme == Scheme::holdout
-                                   ? fmt::format("hold-out of {:g}", options_.holdout)
-                                   : fmt::format("{}-fold cross-validation", options_.n_folds);
+    const std::string scheme = scheme_text();
     session.json()["evaluation"] = {{"scheme", scheme},
                                     {"scores", score_json(session, {found, &found->scores})},
                                     {"fold_scores", evaluation.fold_scores},
                                     {"mean_leaves", evaluation.mean_leaves}};
     session.say(fmt::format("\n{}, {:.4g} leaves on average: ", scheme, evaluation.mean_leaves));
     session.say(score_text(evaluation.scores));
+    return found;
   }
 
   std::string table_, test_, output_;
   TreeFormat format_ = TreeFormat::text;
-  std::vector<std::string> class_weights_;
+  ClassWeightArguments class_weights_;
   bool leave_one_out_ = false;
   TreeEvaluationOptions options_;
   ModelOutput model_;
+  PageOutput page_;
   TableArguments tables_;
 };
 

@@ -25,24 +25,35 @@ std::string saved_at(const std::string& path) {
                      utc.tm_min);
 }
 
-}  // namespace
-
-std::string model_text(const std::string& path, const ModelSummary& summary, bool all) {
-  std::string text = fmt::format("{}: a model of the kind '{}', format version {}, {}\n\n", one_line(path),
-                                 one_line(summary.kind), summary.version, format_bytes(summary.bytes));
+// Options, and how many rows the model was fitted to; with `all` also the tables inside.
+TextTable options_of(const ModelSummary& summary, bool all) {
   TextTable options({Align::left, Align::left});
   for (const auto& [name, value] : summary.options) {
     options.row(name == "rows" ? std::vector<std::string>{"trained on", value + (value == "1" ? " row" : " rows")}
                                : std::vector<std::string>{one_line(name), one_line(value)});
   }
-  const std::string saved = saved_at(path);
-  if (!saved.empty()) options.row({"saved", saved});
   for (const ModelSummary::Part& part : summary.tables) {
     const std::string size = counted(part.n_rows, "row") + ", " + counted(part.n_columns, "column");
     if (part.name == "train") options.row({"trained on", counted(part.n_rows, "row")});
     if (all) options.row({"holds " + one_line(part.name), size});
   }
-  text += options.text(2) + "\nfitted to\n";
+  return options;
+}
+
+}  // namespace
+
+std::string model_text(const std::string& path, const ModelSummary& summary, bool all) {
+  std::string text = fmt::format("{}: a model of the kind '{}', format version {}, {}\n\n", one_line(path),
+                                 one_line(summary.kind), summary.version, format_bytes(summary.bytes));
+  TextTable options = options_of(summary, all);
+  const std::string saved = saved_at(path);
+  if (!saved.empty()) options.row({"saved", saved});
+  text += options.text(2) + "\n";
+  for (std::size_t i = 0; i < summary.steps.size(); ++i) {
+    text += fmt::format("step {}: {}\n", i + 1, one_line(summary.steps[i].kind)) +
+            options_of(summary.steps[i], all).text(2) + "\n";
+  }
+  text += summary.steps.empty() ? "fitted to\n" : "takes\n";
   TextTable columns({Align::right, Align::left, Align::left, Align::left, Align::left});
   columns.row({"#", "name", "type", "role", ""});
   const std::vector<Column>& all_columns = summary.columns.columns;
@@ -57,11 +68,13 @@ std::string model_text(const std::string& path, const ModelSummary& summary, boo
   return text;
 }
 
-Json model_json(const ModelSummary& summary) {
+namespace {
+
+Json content_json(const ModelSummary& summary) {
   // The names differ (a model file is refused otherwise), so no member need be looked for: of 100,000 that takes long.
   Json::object_t members;
   for (const auto& [name, value] : summary.options) members.Json::object_t::Container::emplace_back(name, value);
-  Json json = {{"kind", summary.kind}, {"version", summary.version}, {"bytes", summary.bytes}};
+  Json json = {{"kind", summary.kind}};
   json["options"] = std::move(members);
   Json tables = Json::array();
   for (const ModelSummary::Part& part : summary.tables) {
@@ -76,6 +89,18 @@ Json model_json(const ModelSummary& summary) {
   }
   json["tables"] = std::move(tables);
   json["columns"] = std::move(columns);
+  return json;
+}
+
+}  // namespace
+
+Json model_json(const ModelSummary& summary) {
+  Json json = {{"kind", summary.kind}, {"version", summary.version}, {"bytes", summary.bytes}};
+  json.update(content_json(summary));
+  if (!summary.steps.empty()) {
+    json["steps"] = Json::array();
+    for (const ModelSummary& step : summary.steps) json["steps"].push_back(content_json(step));
+  }
   return json;
 }
 

@@ -14,11 +14,14 @@ using Suffixes = std::span<const std::string_view>;
 constexpr std::string_view kText[] = {".txt", ".md"};
 constexpr std::string_view kScript[] = {".bash", ".zsh", ".fish", ".sh", ".txt"};
 constexpr std::string_view kCsv[] = {".csv", ".tsv"};
-constexpr std::string_view kNeighbors[] = {".csv", ".tsv", ".json", ".jsonl", ".npy", ".ivecs"};
+constexpr std::string_view kNeighbors[] = {".csv", ".tsv", ".json", ".jsonl", ".md", ".npy", ".ivecs"};
 constexpr std::string_view kTwoFiles[] = {".raw"};
-constexpr std::string_view kPairs[] = {".csv", ".tsv", ".json", ".jsonl", ".npy"};
-constexpr std::string_view kStatistics[] = {".csv", ".tsv", ".json", ".jsonl", ".txt"};
+constexpr std::string_view kPairs[] = {".csv", ".tsv", ".json", ".jsonl", ".md", ".npy"};
+constexpr std::string_view kStatistics[] = {".csv", ".tsv", ".json", ".jsonl", ".md", ".txt"};
+constexpr std::string_view kColumns[] = {".txt", ".md", ".csv", ".tsv", ".json", ".jsonl"};
+constexpr std::string_view kExplanations[] = {".csv", ".tsv", ".json", ".jsonl", ".md", ".txt"};
 constexpr std::string_view kTree[] = {".txt", ".json", ".dot", ".svg", ".rules"};
+constexpr std::string_view kPage[] = {".html", ".htm"};
 constexpr std::string_view kModel[] = {".stope"};
 constexpr std::string_view kCuts[] = {".json"};
 constexpr std::string_view kGram[] = {".gram"};
@@ -38,6 +41,7 @@ constexpr Output kOutputs[] = {
     {"classify", "-o", kRecords},
     {"regress", "-o", kRecords},
     {"evaluate", "-o", kRecords},
+    {"evaluate", "--predictions-out", kRecords},
     {"lsq", "-o", kRecords},
     {"knn", "-o", kNeighbors, Others::refused, kTwoFiles},
     {"pairwise", "-o", kPairs},
@@ -45,20 +49,27 @@ constexpr Output kOutputs[] = {
     {"tree", "-o", kTree},
     {"convert", "-o", kTables},
     {"convert", "OUT", kTables},
+    {"split", "-o", kTables},
+    {"split", "--test-out", kTables},
     {"normalize", "-o", kTables},
     {"impute", "-o", kTables},
     {"impute", "--filled-out", kRecords},
     {"pca", "-o", kTables},
     {"pca", "--components-out", kCsv},
     {"predict", "-o", kTables},
+    {"", "--explain-out", kExplanations},
     {"discretize", "-o", kTables},
     {"gen table", "-o", kTables},
     {"ata", "-o", kGram, Others::allowed},
     {"gen gram", "-o", kGram, Others::allowed},
-    {"info", "-o", kText},
+    {"info", "-o", kColumns},
+    {"chain", "-o", kModel, Others::allowed},
+    {"report", "-o", kPage},
+    {"", "--report", kPage},
     {"check", "-o", kText},
     {"device", "-o", kText},
     {"completion", "-o", kScript},
+    {"stats", "--correlation", kStatistics},
     {"", "--model-out", kModel, Others::allowed},
     {"", "--cuts-out", kCuts, Others::allowed},
 };

@@ -28,6 +28,7 @@ RecordWriter::RecordWriter(OutputFile& file, const std::string& format) : file_(
   if (word == "tsv") style_ = Style::tsv;
   if (word == "json") style_ = Style::json;
   if (word == "jsonl") style_ = Style::json_lines;
+  if (word == "md") style_ = Style::markdown;
 }
 
 void RecordWriter::begin_object() {
@@ -47,6 +48,10 @@ void RecordWriter::begin_field() {
 }
 
 RecordWriter& RecordWriter::text(std::string_view value) {
+  if (style_ == Style::markdown) {
+    markdown_.text(value);
+    return *this;
+  }
   if (objects() && !has_names_) {
     names_.push_back(json_string(value));
     return *this;
@@ -71,12 +76,22 @@ RecordWriter& RecordWriter::text(std::string_view value) {
 
 RecordWriter& RecordWriter::number(double value) {
   if (objects() && !std::isfinite(value)) return empty();
+  if (style_ == Style::markdown) {
+    std::string digits;
+    append_number(digits, value);
+    markdown_.number(digits);
+    return *this;
+  }
   begin_field();
   append_number(buffer_, value);
   return *this;
 }
 
 RecordWriter& RecordWriter::integer(std::int64_t value) {
+  if (style_ == Style::markdown) {
+    markdown_.number(std::to_string(value));
+    return *this;
+  }
   begin_field();
   char digits[24];
   const auto [end, status] = std::to_chars(digits, digits + sizeof digits, value);
@@ -85,6 +100,10 @@ RecordWriter& RecordWriter::integer(std::int64_t value) {
 }
 
 RecordWriter& RecordWriter::empty() {
+  if (style_ == Style::markdown) {
+    markdown_.empty();
+    return *this;
+  }
   begin_field();
   if (objects()) buffer_ += "null";
   return *this;
@@ -110,7 +129,11 @@ void RecordWriter::end_row() {
     buffer_ += '}';
     ++rows_;
   }
-  if (style_ != Style::json) buffer_ += '\n';
+  if (style_ == Style::markdown) {
+    markdown_.end_row(buffer_);
+  } else if (style_ != Style::json) {
+    buffer_ += '\n';
+  }
   if (buffer_.size() >= kBufferBytes) flush();
 }
 
@@ -120,6 +143,7 @@ void RecordWriter::flush() {
 }
 
 void RecordWriter::finish() {
+  if (style_ == Style::markdown) markdown_.finish(buffer_);
   if (style_ == Style::json) buffer_ += rows_ == 0 ? "[]\n" : "\n]\n";
   flush();
 }
@@ -131,8 +155,8 @@ void tell_written(const RunOptions& run, std::int64_t row, std::int64_t n_rows) 
   if (run.progress) run.progress("write", row, n_rows);
 }
 
-bool is_json_format(std::string_view format) {
-  return format == "json" || format == "jsonl";
+bool is_record_format(std::string_view format) {
+  return format == "json" || format == "jsonl" || format == "md";
 }
 
 void write_names(RecordWriter& out, const Table& table) {
@@ -151,7 +175,7 @@ void write_cells(RecordWriter& out, const Table& table, const RunOptions& run) {
 void write_result(OutputFile& file, const std::string& format, const Table& table, WriteOptions options,
                   const RunOptions& run) {
   const std::string word = format_word(format, file.path());
-  if (!is_json_format(word)) {
+  if (!is_record_format(word)) {
     if (!format.empty()) options.format = format_of("." + format);
     write_table(file, table, options, run);
     return;

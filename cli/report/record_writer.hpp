@@ -1,4 +1,4 @@
-// Rows with named fields as CSV, TSV, JSON or JSON lines, over the library's atomic file.
+// Rows with named fields as CSV, TSV, JSON, JSON lines or Markdown, over the library's atomic file.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/markdown_table.hpp"
 #include "stope/io.hpp"
 #include "stope/table.hpp"
 
@@ -16,7 +17,8 @@ namespace stope::cli {
 ///
 /// CSV and TSV: RFC 4180 with LF. A field is quoted if it holds the separator, a quote, a line break, or blanks at its
 /// ends (which a reader would trim), or if it is empty but not missing. JSON: an array of objects. JSON lines: an
-/// object per line. There, missing values and numbers that are not finite are null.
+/// object per line. There, missing values and numbers that are not finite are null. Markdown: one table, with empty
+/// cells for missing values.
 class RecordWriter {
  public:
   explicit RecordWriter(OutputFile& file, const std::string& format = {});
@@ -32,7 +34,7 @@ class RecordWriter {
   void finish();
 
  private:
-  enum class Style { csv, tsv, json, json_lines };
+  enum class Style { csv, tsv, json, json_lines, markdown };
 
   bool objects() const { return style_ == Style::json || style_ == Style::json_lines; }
   void begin_field();
@@ -43,6 +45,7 @@ class RecordWriter {
   Style style_ = Style::csv;
   std::vector<std::string> names_;  // of objects, as JSON
   bool has_names_ = false;
+  MarkdownTable markdown_;
   std::string buffer_;
   std::size_t field_ = 0;  // of the row that has begun
   std::int64_t rows_ = 0;  // objects
@@ -52,7 +55,7 @@ class RecordWriter {
 void tell_written(const RunOptions& run, std::int64_t row, std::int64_t n_rows);
 
 /// True for the formats that RecordWriter writes and the library does not.
-bool is_json_format(std::string_view format);
+bool is_record_format(std::string_view format);
 
 /// Writes the names of a table's columns as the first row.
 void write_names(RecordWriter& out, const Table& table);

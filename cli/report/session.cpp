@@ -144,6 +144,7 @@ Error Session::explained(const Error& error) const {
   if (place.line == 0 && reading != readings_.end()) {
     try {
       const Place found = place_of_cell(reading->first, reading->second, place.row, place.feature, run_);
+      if (found.line > 0) place.file = found.file;  // one of several files
       place.line = found.line;
       place.column = found.column;
     } catch (const Error&) {  // the file has changed or gone, or was interrupted: the first error still stands

@@ -42,6 +42,9 @@ class Session {
   void say(std::string_view text);
   /// Warns on stderr and in the JSON, as the library's warnings do.
   void warn(const std::string& text);
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// The seconds of the phases so far, in the order of their beginnings.
+  const std::vector<std::pair<std::string, double>>& seconds() const { return seconds_; }
   /// Drops the library's warnings of that code (stope/warning.hpp).
   void ignore_warning(std::string_view code) { ignored_warning_ = code; }
 

@@ -14,7 +14,8 @@
 namespace stope::cli {
 namespace {
 
-constexpr std::size_t kValuesWidth = 40;  // characters of value names per line
+constexpr std::size_t kValuesWidth = 40;         // characters of value names per line
+constexpr std::size_t kMostQuantilesShown = 11;  // columns of a table for people; CSV and JSON hold all
 
 std::string share(std::int64_t part, std::int64_t whole) {
   if (part == 0 || whole == 0) return "";
@@ -66,27 +67,51 @@ std::string value_of(const Column& column, double value) {
   return std::isnan(value) ? "" : value_text(column.type, value);
 }
 
-std::string columns_text(const Table& table, const std::vector<ColumnStatistics>& columns, bool all) {
-  TextTable lines({Align::right, Align::left, Align::left, Align::right, Align::right, Align::right, Align::right,
-                   Align::right, Align::right, Align::left});
-  lines.row({"#", "name", "type", "missing", "min", "max", "mean", "sd", "distinct", ""});
+std::string quantile_name(double share) {
+  return share == 0.5 ? "median" : fmt::format("{:g} %", 100.0 * share);
+}
+
+// The quantiles of a column, for people; blanks for a nominal one.
+std::vector<std::string> quantile_cells(const Column& column, const ColumnStatistics& s, std::size_t n) {
+  std::vector<std::string> cells(n);
+  for (std::size_t i = 0; i < std::min(n, s.quantiles.size()); ++i) {
+    const bool whole = s.quantiles[i] == std::floor(s.quantiles[i]) && column.type != ValueType::real;
+    cells[i] = whole || column.type == ValueType::date ? value_of(column, s.quantiles[i]) : number(s.quantiles[i]);
+  }
+  return cells;
+}
+
+std::string columns_text(const Table& table, const std::vector<ColumnStatistics>& columns,
+                         const std::vector<double>& quantiles, bool all) {
+  const std::size_t n_quantiles = std::min(quantiles.size(), kMostQuantilesShown);
+  std::vector<Align> aligned = {Align::right, Align::left, Align::left, Align::right, Align::right};
+  std::vector<std::string> names = {"#", "name", "type", "missing", "min"};
+  for (std::size_t i = 0; i < n_quantiles; ++i) names.push_back(quantile_name(quantiles[i]));
+  for (const char* name : {"max", "mean", "sd", "distinct", ""}) names.emplace_back(name);
+  aligned.resize(names.size(), Align::right);
+  aligned.back() = Align::left;
+  TextTable lines(aligned);
+  lines.row(names);
   const std::size_t shown = all ? columns.size() : std::min(columns.size(), kMostShown);
   for (std::size_t i = 0; i < shown; ++i) {
     const ColumnStatistics& s = columns[i];
     const Column& column = table.columns[i];
-    lines.row({std::to_string(i + 1), s.name, type_text(s.type), share(s.missing, s.rows), value_of(column, s.min),
-               value_of(column, s.max), column.type == ValueType::date ? value_of(column, s.mean) : number(s.mean),
-               number(s.deviation), s.distinct ? std::to_string(*s.distinct) : "",
-               column.nominal() ? values_text(column, s)
-               : s.histogram    ? bars(*s.histogram)
-                                : ""});
+    std::vector<std::string> cells = {std::to_string(i + 1), s.name, type_text(s.type), share(s.missing, s.rows),
+                                      value_of(column, s.min)};
+    for (std::string& cell : quantile_cells(column, s, n_quantiles)) cells.push_back(std::move(cell));
+    cells.push_back(value_of(column, s.max));
+    cells.push_back(column.type == ValueType::date ? value_of(column, s.mean) : number(s.mean));
+    cells.push_back(number(s.deviation));
+    cells.push_back(s.distinct ? std::to_string(*s.distinct) : "");
+    cells.push_back(column.nominal() ? values_text(column, s) : s.histogram ? bars(*s.histogram) : "");
+    lines.row(std::move(cells));
   }
   std::string text = lines.text(0);
   if (shown < columns.size()) text += fmt::format("... and {} more columns (--all)\n", columns.size() - shown);
   return text;
 }
 
-void csv_row(RecordWriter& csv, const Column& column, const ColumnStatistics& s) {
+void csv_row(RecordWriter& csv, const Column& column, const ColumnStatistics& s, std::size_t n_quantiles) {
   const auto number = [&](double value) { std::isnan(value) ? csv.empty() : csv.number(value); };
   const auto row = [&](std::int64_t value) { value < 0 ? csv.empty() : csv.integer(value); };
   csv.text(s.name).text(to_string(s.type)).text(to_string(column.role));
@@ -113,10 +138,13 @@ void csv_row(RecordWriter& csv, const Column& column, const ColumnStatistics& s)
   value(s.mean, false);
   for (const double moment : {s.variance, s.deviation, s.skewness}) number(moment);
   s.distinct ? csv.integer(*s.distinct) : csv.empty();
+  for (std::size_t i = 0; i < n_quantiles; ++i) {
+    value(i < s.quantiles.size() ? s.quantiles[i] : ColumnStatistics::kNone, whole);
+  }
   csv.end_row();
 }
 
-Json column_json(const Column& column, const ColumnStatistics& s) {
+Json column_json(const Column& column, const ColumnStatistics& s, const std::vector<double>& quantiles) {
   Json json = {{"name", s.name},
                {"type", std::string(to_string(s.type))},
                {"role", std::string(to_string(column.role))},
@@ -141,6 +169,10 @@ Json column_json(const Column& column, const ColumnStatistics& s) {
     json["variance"] = s.variance;
     json["deviation"] = s.deviation;
     json["skewness"] = s.skewness;
+    if (!quantiles.empty()) json["quantiles"] = Json::object();
+    for (std::size_t i = 0; i < std::min(quantiles.size(), s.quantiles.size()); ++i) {
+      json["quantiles"][fmt::format("{}", quantiles[i])] = s.quantiles[i];
+    }
   }
   if (s.distinct) json["distinct"] = *s.distinct;
   if (s.histogram && !s.histogram->counts.empty()) {
@@ -149,30 +181,32 @@ Json column_json(const Column& column, const ColumnStatistics& s) {
   return json;
 }
 
-Json columns_json(const Table& table, const std::vector<ColumnStatistics>& columns) {
+Json columns_json(const Table& table, const std::vector<ColumnStatistics>& columns,
+                  const std::vector<double>& quantiles) {
   Json json = Json::array();
-  for (std::size_t i = 0; i < columns.size(); ++i) json.push_back(column_json(table.columns[i], columns[i]));
+  for (std::size_t i = 0; i < columns.size(); ++i) json.push_back(column_json(table.columns[i], columns[i], quantiles));
   return json;
 }
 
 }  // namespace
 
 std::string statistics_text(const std::string& name, const Table& table, const Statistics& statistics,
-                            const std::string& by, bool all) {
+                            const StatsOptions& options, bool all) {
   std::string text =
       fmt::format("{}: {}, {}\n\n", name, counted(table.n_rows, "row"), counted(std::ssize(table.columns), "column"));
-  text += columns_text(table, statistics.columns, all);
+  text += columns_text(table, statistics.columns, options.quantiles, all);
   const std::size_t n = statistics.classes.size(), shown = all ? n : std::min(n, kMostShown);
   for (std::size_t k = 0; k < shown; ++k) {
     const ClassStatistics& one = statistics.classes[k];
-    text += fmt::format("\n{} = {}: {}\n\n", one_line(by), one_line(one.value), counted(one.rows, "row"));
-    text += columns_text(table, one.columns, all);
+    text += fmt::format("\n{} = {}: {}\n\n", one_line(options.by), one_line(one.value), counted(one.rows, "row"));
+    text += columns_text(table, one.columns, options.quantiles, all);
   }
   if (shown < n) text += fmt::format("\n... and {} more classes (--all)\n", n - shown);
   return text;
 }
 
-void write_rows(OutputFile& file, const std::string& format, const Table& table, const Statistics& statistics) {
+void write_rows(OutputFile& file, const std::string& format, const Table& table, const Statistics& statistics,
+                const std::vector<double>& quantiles) {
   RecordWriter csv(file, format);
   const bool classes = !statistics.classes.empty();
   if (classes) csv.text("class");
@@ -180,30 +214,32 @@ void write_rows(OutputFile& file, const std::string& format, const Table& table,
                            "max_row", "sum", "mean", "variance", "deviation", "skewness", "distinct"}) {
     csv.text(name);
   }
+  for (const double share : quantiles) csv.text(fmt::format("q{}", share));
   csv.end_row();
   for (std::size_t i = 0; i < statistics.columns.size() && !classes; ++i) {
-    csv_row(csv, table.columns[i], statistics.columns[i]);
+    csv_row(csv, table.columns[i], statistics.columns[i], quantiles.size());
   }
   for (const ClassStatistics& one : statistics.classes) {
     for (std::size_t i = 0; i < one.columns.size(); ++i) {
       csv.text(one.value);
-      csv_row(csv, table.columns[i], one.columns[i]);
+      csv_row(csv, table.columns[i], one.columns[i], quantiles.size());
     }
   }
   csv.finish();
 }
 
 void add_json(Session& session, const std::shared_ptr<const Table>& table,
-              const std::shared_ptr<const Statistics>& statistics) {
+              const std::shared_ptr<const Statistics>& statistics, const std::vector<double>& quantiles) {
   const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   session.json()["columns"] = session.long_array(
       static_cast<std::int64_t>(statistics->columns.size()),
-      [=](std::int64_t i) { return column_json(table->columns[at(i)], statistics->columns[at(i)]); });
+      [=](std::int64_t i) { return column_json(table->columns[at(i)], statistics->columns[at(i)], quantiles); });
   if (statistics->classes.empty()) return;
   session.json()["classes"] =
       session.long_array(static_cast<std::int64_t>(statistics->classes.size()), [=](std::int64_t i) {
         const ClassStatistics& one = statistics->classes[at(i)];
-        return Json{{"value", one.value}, {"rows", one.rows}, {"columns", columns_json(*table, one.columns)}};
+        return Json{
+            {"value", one.value}, {"rows", one.rows}, {"columns", columns_json(*table, one.columns, quantiles)}};
       });
 }
 

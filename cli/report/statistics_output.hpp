@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "report/session.hpp"
 #include "stope/io.hpp"
@@ -16,14 +17,15 @@ inline constexpr std::size_t kMostShown = 100;
 
 /// A table for a terminal, followed by one for every class of rows.
 std::string statistics_text(const std::string& name, const Table& table, const Statistics& statistics,
-                            const std::string& by, bool all);
+                            const StatsOptions& options, bool all);
 
 /// Writes one row per column; with classes, one row per class and column, the class in front. The format is csv, tsv,
-/// json or jsonl.
-void write_rows(OutputFile& file, const std::string& format, const Table& table, const Statistics& statistics);
+/// json or jsonl. Behind the other numbers it has the quantiles, q0.25 and so on.
+void write_rows(OutputFile& file, const std::string& format, const Table& table, const Statistics& statistics,
+                const std::vector<double>& quantiles);
 
 /// Adds "columns" and "classes". Their elements are made when they are printed: a table can have millions of columns.
 void add_json(Session& session, const std::shared_ptr<const Table>& table,
-              const std::shared_ptr<const Statistics>& statistics);
+              const std::shared_ptr<const Statistics>& statistics, const std::vector<double>& quantiles);
 
 }  // namespace stope::cli

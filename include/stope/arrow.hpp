@@ -95,7 +95,7 @@ enum class ArrowMemory { shared, copied };
 struct ArrowOptions {
   std::string target = {}, id = {}, sample_weight = {};  ///< roles; empty = none
   bool target_is_nominal = false;                        ///< classification: a numeric target becomes nominal
-  std::vector<std::string> ignore = {}, nominal = {}, numeric = {};
+  std::vector<std::string> select = {}, ignore = {}, nominal = {}, numeric = {};  ///< names, numbers or patterns
   NominalOrder nominal_order = NominalOrder::sorted;       ///< for strings; a dictionary gives its own order
   UnknownColumns unknown_columns = UnknownColumns::error;  ///< for target, id, sample_weight, ignore, nominal, numeric
   ArrowMemory memory = ArrowMemory::shared;

@@ -40,15 +40,23 @@ std::string_view to_string(Encoding encoding) noexcept;
 std::string_view to_string(NominalOrder order) noexcept;
 std::string_view to_string(UnknownColumns unknown) noexcept;
 
-/// Options of read_table. Columns are given by name or by 1-based number (a name that exists wins).
+/// Options of read_table. Columns are given by name or by 1-based number (a name that exists wins). The lists `select`,
+/// `ignore`, `nominal`, `numeric` and `date` also take patterns of names, in which * stands for any text and ? for one
+/// character, and ranges of numbers such as 3-10. A pattern leaves a column alone that another option names itself.
 struct ReadOptions {
   Format format = Format::automatic;  ///< automatic: by suffix, without .gz / .zst
   Encoding encoding = Encoding::utf8;
   /// '\0' = found: named by a first line `sep=;`, else one of , ; tab |. ' ' = any number of spaces and tabs.
   char separator = '\0';
-  char decimal = '\0';          ///< '\0' = '.'; ',' for the columns that it fits, where the separator is ';'
+  char decimal = '\0';  ///< '\0' = '.'; ',' for the columns that it fits, where the separator is ';'
+  /// Mark between groups of three digits in numbers of text files: 1,234,567.5. '\0' = none. ' ' stands for no-break
+  /// spaces, too. '.' makes ',' the decimal mark, unless `decimal` says otherwise.
+  char thousands = '\0';
   char comment = '\0';          ///< lines that begin with this character are no records; '\0' = none
-  std::int64_t skip_lines = 0;  ///< lines before the table
+  std::int64_t skip_lines = 0;  ///< lines before the table, in each part of a table of several files
+  /// CSV: missing values fill a record with fewer fields than the first one, and surplus fields are dropped; both with
+  /// a warning that counts them (warning::kRaggedRecords). Otherwise such a record is an error.
+  bool allow_ragged = false;
   /// automatic: yes if some field of the first record does not fit the type that its column has below; no if all fit,
   /// or if `names` are given (docs/formats/csv.md). A decision that was close is a warning (stope/warning.hpp).
   Header header = Header::automatic;
@@ -61,18 +69,33 @@ struct ReadOptions {
   std::string schema_part = "train";  ///< "train" or "test": which list of columns, where the schema has both
   std::string target = {}, id = {}, sample_weight = {};  ///< roles; empty = none
   bool target_is_nominal = false;  ///< classification: read the target as nominal, spelled as in the file
+  /// If not empty, all other columns get Role::ignore, but for those with a role.
+  std::vector<std::string> select = {};
   std::vector<std::string> ignore = {}, nominal = {}, numeric = {}, date = {};
   UnknownColumns unknown_columns = UnknownColumns::error;  ///< for target, id, sample_weight, ignore, nominal, ...
   std::vector<std::string> first_names = {};  ///< of a second table: the names of the first one's columns (like())
   std::int64_t n_features = 0;                ///< raw: columns
   std::string dtype = "float32";              ///< raw: float32 | float64 | int32 | int64 | uint8
+  std::string sheet =
+      {};  ///< of a workbook: a sheet's name, else its number from 1; empty = the first one that is shown
+  /// Keep so many rows, in their order, each set of rows equally likely; 0 = all. The same seed gives the same rows
+  /// everywhere. Value lists are those of all rows.
+  std::int64_t sample = 0;
+  std::uint64_t sample_seed = 0;
 };
 
-/// Reads a table; `path` "-" is standard input. Cost: one pass over the bytes on all cores (CSV). A table beyond half
-/// of the memory budget goes to a mapped temporary file. Throws invalid_data with file:line:column, also for an option
-/// that names no column; io; unsupported; out_of_memory for nominal values that exceed the budget and for a compressed
-/// file that expands past it; invalid_argument for options that contradict each other.
+/// Reads a table; `path` "-" is standard input. Several files make one table if `path` is a folder, whose files that
+/// begin with _ or . are left out, or a pattern with * ? [...] {a,b} that is no file's name. They follow in natural
+/// order (part2 before part10), have one format and the same columns in the same order, and give the table that one
+/// file of all their rows would give. Cost: one pass over the bytes on all cores (CSV). A table beyond half of the
+/// memory budget goes to a mapped temporary file. Throws invalid_data with file:line:column, also for an option that
+/// names no column; io; unsupported; out_of_memory for nominal values that exceed the budget and for a compressed file
+/// that expands past it; invalid_argument for options that contradict each other.
 Table read_table(const std::string& path, const ReadOptions& options = {}, const RunOptions& run = {});
+
+/// The files that read_table takes for `path`, in order; empty where it is one file, or none. Throws io where a pattern
+/// fits no file, and for a folder without files.
+std::vector<std::string> files_of(const std::string& path);
 
 /// The options with which `path` is read like `first`: its columns have the names, types and roles of the columns of
 /// that table. `how` says how `first` was read; its column numbers refer to that table. Where `how` has a schema, the

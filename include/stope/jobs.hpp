@@ -29,8 +29,8 @@ struct NamedOptions {
 /// The kinds of fit_model(): neighbors, classify, regress, pca, lsq, tree, cuts, normalize,
 /// impute.
 std::vector<std::string> model_kinds();
-/// The jobs of compute(): stats, histogram, value_counts, best_cuts, find_cuts, evaluate, confusion, feature_ranges,
-/// pairwise.
+/// The jobs of compute(): stats, correlation, histogram, value_counts, best_cuts, find_cuts, evaluate, confusion,
+/// feature_ranges, pairwise.
 std::vector<std::string> job_names();
 
 /// The options of a kind or job as a JSON list of {"name", "type", "default", "choices", "help"}. It also knows "run",
@@ -41,6 +41,10 @@ std::string_view describe_options(std::string_view job);
 /// fitting throws.
 Predictor fit_model(const std::string& kind, const Table& train, const NamedOptions& options = {},
                     const RunOptions& run = {});
+
+/// Joins fitted models into a chain, as make_chain() does. A last step of k-NN is fitted once more. Throws what
+/// make_chain() and fitting throw.
+Predictor chain_models(const std::vector<Predictor>& models, const RunOptions& run = {});
 
 /// What the model says of every row of a table: predictions, neighbours, scores or coded columns. Columns are matched
 /// by name.

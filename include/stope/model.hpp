@@ -63,6 +63,8 @@ struct ModelSummary {
   std::vector<std::pair<std::string, std::string>> options;  ///< names and values
   std::vector<Part> tables;
   Table columns;  ///< as Model::columns
+  /// A chain: its steps in order, without version and bytes. The chain's own options and tables are none of theirs.
+  std::vector<ModelSummary> steps = {};
 };
 
 /// Reads and checks the whole container, but fits nothing. Errors as in read_model.

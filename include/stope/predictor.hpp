@@ -13,8 +13,10 @@
 #include <variant>
 #include <vector>
 
+#include "stope/chain.hpp"
 #include "stope/cuts.hpp"
 #include "stope/discretize.hpp"
+#include "stope/explain.hpp"
 #include "stope/impute.hpp"
 #include "stope/knn.hpp"
 #include "stope/lsq.hpp"
@@ -37,7 +39,7 @@ struct CutsModel {
 /// A fitted model, and the columns of the table to which it was fitted: names, types, roles and values, without rows.
 struct Model {
   Table columns;
-  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer, Imputer> fitted;
+  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer, Imputer, ChainModel> fitted;
 
   /// "k-NN classifier", "principal components", ...
   std::string_view kind() const;
@@ -51,11 +53,12 @@ Table outline(const Table& table);
 /// gives something else.
 class Predictor {
  public:
-  /// Fits k-NN to its training table, once; other kinds are ready. Throws what KnnIndex::fit throws.
+  /// Fits k-NN to its training table, once; other kinds are ready. Throws what KnnIndex::fit throws, and
+  /// invalid_argument for a chain that make_chain() would not make.
   explicit Predictor(Model model, const RunOptions& run = {});
 
-  /// What the model gives. table: scores of components, codes of cuts, normalised columns, the
-  /// table without missing values.
+  /// What the model gives. table: scores of components, codes of cuts, normalised columns, the table without missing
+  /// values. A chain gives what its last step gives.
   enum class Gives { classes, numbers, neighbors, table };
   Gives gives() const;
 
@@ -63,9 +66,12 @@ class Predictor {
   /// The names of the classes, in the order of confidences; empty for a model that gives no classes.
   const Values& classes() const;
 
-  /// k-NN: the fitted index, whatever the label. It finds neighbours of rows that normalized() has prepared.
+  /// The table as the last step of a chain takes it: all steps before it are applied. The same table for other models.
+  Table prepared(const Table& table, const RunOptions& run = {}) const;
+  /// k-NN, also as the last step of a chain: the fitted index, whatever the label. It finds neighbours of rows that
+  /// normalized() has prepared.
   const KnnIndex& index() const;
-  /// k-NN: the table as the index takes its rows; the same table where the model has no normalisation.
+  /// k-NN: the table as the index takes its rows; the same table where the model has no normalisation and no steps.
   Table normalized(const Table& table, const RunOptions& run = {}) const;
   /// k-NN: the same model with another k and other weights of votes. Nothing is fitted again. Throws invalid_argument
   /// for a k below 1.
@@ -77,8 +83,13 @@ class Predictor {
   std::vector<double> regress(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
   /// k-NN without a label: the nearest rows of the training table, as many as the model says.
   Neighbors neighbors(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
-  /// Components, cuts, normalisations and imputations.
+  /// Components, cuts, normalisations, imputations, and chains of them.
   Table transform(const Table& table, const RunOptions& run = {}) const;
+
+  /// Why k-NN predicts what it predicts: hands the neighbours of every row, their votes and what their distances
+  /// consist of to `sink`, in the order of the rows (stope/explain.hpp). Costs a search; the prediction has the bits of
+  /// classify() and regress(). A model without a label has neighbours, and no votes.
+  SearchReport explain(const Table& table, const RunOptions& run, const ExplanationSink& sink) const;
 
   /// The same in blocks of rows, in their order, so that the result need not fit in memory. Empty for models that do
   /// not search.

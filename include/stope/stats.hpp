@@ -28,6 +28,8 @@ struct StatsOptions {
   enum class Distinct { nominal_only, count } distinct = Distinct::nominal_only;
   /// A second pass counts the values in this many bins of equal width; 0 = none.
   std::int64_t histogram_bins = 0;
+  /// Shares from 0 to 1: a second pass finds these quantiles of numeric columns; 0.5 is the median. At most 1,000.
+  std::vector<double> quantiles = {};
   /// Name of a nominal column of a table: adds the statistics of each of its classes of rows.
   std::string by = {};
 };
@@ -70,6 +72,10 @@ struct ColumnStatistics {
   std::optional<std::vector<std::int32_t>> codes;
   std::optional<std::int64_t> distinct;
   std::optional<Histogram> histogram;
+  /// Numeric columns: as many as StatsOptions::quantiles, in that order, of the values that are present. The value at
+  /// position (count - 1) * share of the sorted values, interpolated between its neighbours as NumPy does. Exact order
+  /// statistics, NaN where there is no value. Infinite values count (docs/numerics/stats.md).
+  std::vector<double> quantiles;
 };
 
 /// The rows of one class, as if they were a table of their own: row numbers in ColumnStatistics count within the class.

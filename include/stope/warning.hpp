@@ -25,12 +25,24 @@ inline constexpr std::string_view kKeptAsSpelled = "kept_as_spelled";
 inline constexpr std::string_view kDigitsLost = "digits_lost";
 /// Reading: a nominal column would be one of numbers or dates but for a few cells.
 inline constexpr std::string_view kNearlyNumeric = "nearly_numeric";
+/// Reading: a column stays text, but its values look like numbers with marks between thousands
+/// (ReadOptions::thousands).
+inline constexpr std::string_view kThousandsMarks = "thousands_marks";
+/// Reading: a column stays text, but its values look like numbers with percent or currency signs, or like dates that do
+/// not begin with the year.
+inline constexpr std::string_view kUnreadSigns = "unread_signs";
 /// Reading: commas were taken for decimal marks.
 inline constexpr std::string_view kDecimalCommas = "decimal_commas";
 /// Reading: times with an offset from UTC were converted to UTC.
 inline constexpr std::string_view kOffsetsDropped = "offsets_dropped";
 /// Imputation: the fitted table has no value of a column, so that its missing values stay.
 inline constexpr std::string_view kLeftMissing = "left_missing";
+/// Reading: the first record has a name for one column alone, and may be a title above the table.
+inline constexpr std::string_view kTitle = "title";
+/// Reading: columns without a value in any row.
+inline constexpr std::string_view kNoValues = "no_values";
+/// Reading: records had fewer or more fields than the first one, and ReadOptions::allow_ragged says to take them.
+inline constexpr std::string_view kRaggedRecords = "ragged_records";
 /// Classification: the label has many classes, all of them numbers.
 inline constexpr std::string_view kManyClasses = "many_classes";
 

@@ -104,6 +104,8 @@ ENTRIES = [tree, mixed_tree, cuts, confusion_matrix, accuracy_over_k, neighbor, 
 SCREENSHOTS = [
     ("images/rapidminer-operator.png", "The RapidMiner extension: operators, parameters and help of *k-NN (stope)*."),
     ("images/rapidminer-result.png", "The model that *k-NN (stope)* has learned, in RapidMiner's result view."),
+    ("images/weka-classify.png", "*StopeIBk* of the WEKA package beside *IBk*, in WEKA's Explorer."),
+    ("images/weka-tree.png", "A tree of *StopeTree* in WEKA's tree viewer."),
 ]
 
 

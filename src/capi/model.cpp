@@ -65,7 +65,7 @@ const char* stope_model_text(const stope_model* model, const char* format) {
   try {
     const auto held = find<HeldModel>(model);
     if (held == nullptr || format == nullptr) return nullptr;
-    const auto* const tree = std::get_if<stope::DecisionTree>(&held->predictor.model().fitted);
+    const auto* const tree = std::get_if<stope::DecisionTree>(&stope::last_step(held->predictor.model()).fitted);
     if (tree == nullptr) return nullptr;
     const auto wanted = stope::tree_format(format);
     return held->texts.at(static_cast<std::size_t>(wanted)).get([&] { return stope::format_tree(*tree, wanted); });

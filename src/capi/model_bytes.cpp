@@ -84,7 +84,7 @@ stope_code stope_model_write(const stope_model* model, const char* path, stope_r
 stope_code stope_model_release_devices(const stope_model* model, stope_error* error) {
   return guarded(error, [&] {
     const auto held = at<HeldModel>(model);
-    if (std::holds_alternative<stope::NeighborsModel>(held->predictor.model().fitted)) {
+    if (std::holds_alternative<stope::NeighborsModel>(stope::last_step(held->predictor.model()).fitted)) {
       held->predictor.index().release_devices();
     }
   });

@@ -97,7 +97,13 @@ stope_code stope_neighbors_of_array(const stope_model* model, const stope_array*
     const auto view = view_of(rows, "rows");
     const auto search = search_options(options, n_neighbors);
     const auto& index = held->predictor.index();
-    if (std::get<stope::NeighborsModel>(held->predictor.model().fitted).normalizer.options().method !=
+    const auto& model_of_rows = held->predictor.model();
+    if (std::holds_alternative<stope::ChainModel>(model_of_rows.fitted)) {
+      throw stope::Error(stope::ErrorCode::unsupported,
+                         "the model is a chain, whose steps take tables: search for rows of a table, not of an array",
+                         {.option = "rows"});
+    }
+    if (std::get<stope::NeighborsModel>(model_of_rows.fitted).normalizer.options().method !=
         stope::Normalization::none) {
       throw stope::Error(stope::ErrorCode::unsupported,
                          "the model normalises its rows: search for those of a table, not of an array",

@@ -6,11 +6,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stope/error.hpp"
 #include "stope/run.hpp"
 
 namespace stope::io {
+
+/// A file among several whose contents follow one another.
+struct BytesPart {
+  std::int64_t begin = 0;       ///< offset of its first byte
+  std::string name;             ///< the file
+  std::int64_t first_line = 1;  ///< the file's line at which it begins
+};
 
 /// The content of a file, kept alive with it. A plain file is memory-mapped, so it does not count against the memory
 /// budget. Standard input ("-") and compressed files (.gz, .zst, by suffix or by magic number) are held in memory.
@@ -19,6 +27,7 @@ struct Bytes {
   std::shared_ptr<const void> owner;
   std::string name;       ///< for error messages: the path, or "<stdin>"
   std::int64_t held = 0;  ///< bytes of memory that `view` takes; 0 for a mapping
+  std::shared_ptr<const std::vector<BytesPart>> parts = nullptr;  ///< in order; null for a single file
 };
 
 /// Loads a file's content. Throws io (missing, a directory, unreadable), invalid_data (damaged compressed data),

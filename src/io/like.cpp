@@ -9,6 +9,7 @@ ReadOptions like(const Table& first, const std::string& path, const ReadOptions&
   ReadOptions second = how;
   second.unknown_columns = UnknownColumns::skip;
   second.schema_part = "test";
+  second.sample = 0;
   second.first_names.reserve(first.columns.size());
   for (const Column& column : first.columns) second.first_names.push_back(column.name);
 
@@ -26,6 +27,7 @@ ReadOptions like(const Table& first, const std::string& path, const ReadOptions&
   const Format format = how.format == Format::automatic ? format_of(path) : how.format;
   const bool text = format == Format::csv || format == Format::tsv || format == Format::automatic;
   if (!text || !how.schema.empty()) return second;
+  second.select.clear();  // `ignore` has what it left out
   second.ignore.clear();
   second.nominal.clear();
   second.numeric.clear();

@@ -6,10 +6,14 @@
 
 #include "base/guarded.hpp"
 #include "base/progress.hpp"
+#include "io/append_tables.hpp"
+#include "io/csv/join_parts.hpp"
 #include "io/foreign_format.hpp"
 #include "io/number.hpp"
+#include "io/parts.hpp"
 #include "io/readers.hpp"
 #include "io/roles.hpp"
+#include "io/sample_rows.hpp"
 #include "stope/io.hpp"
 #include "stope/place_of_cell.hpp"
 #include "stope/warning.hpp"
@@ -85,47 +89,149 @@ void warn_of_many_classes(const Table& table, const ReadOptions& options, const 
                                       " classes, all of them numbers: a regression predicts numbers");
 }
 
+bool is_csv(Format format) {
+  return format == Format::csv || format == Format::tsv;
+}
+
+// What a reader made of an input, before roles.
+struct Input {
+  Table table;
+  io::Names names = io::Names::given;
+  std::int64_t held = 0;  // bytes of memory that the input takes, as far as a limit counts them
+};
+
+Input read_bytes(Format format, const io::Bytes& bytes, const ReadOptions& options, const Schema* schema,
+                 const RunOptions& run) {
+  const RunningJob running(run);
+  const PhaseProgress phase(run, "columns", 0);
+  Input input{read_as(format, bytes, options, schema, run)};
+  if (input.table.source.empty()) input.table.source = bytes.name;
+  // The CSV reader took its names from header, options or schema, so they match the schema by now.
+  if (!is_csv(format) && format != Format::arff) input.names = io::Names::positions;
+  input.held = run.memory_limit > 0 ? bytes.held : 0;
+  return input;
+}
+
+Input read_file(const std::string& path, const ReadOptions& options, const Schema* schema, const RunOptions& run) {
+  const io::Bytes bytes = io::load_bytes(path, run);
+  const Format format = format_for(path, options, bytes.view);
+  if (is_csv(format)) {
+    io::refuse_foreign(bytes.view, bytes.name,
+                       options.format == Format::automatic ? io::Foreign::any : io::Foreign::with_magic_number);
+  }
+  return read_bytes(format, bytes, options, schema, run);
+}
+
+// The format of all parts. Suffixes tell it, or the content of the first part where they say nothing.
+Format format_of_parts(const std::vector<std::string>& parts, const ReadOptions& options, const RunOptions& run) {
+  if (options.format != Format::automatic) return options.format;
+  const Format first = format_of(parts.front());
+  for (const std::string& part : parts) {
+    if (format_of(part) == first) continue;
+    throw Error(ErrorCode::invalid_data,
+                "is not of the format of '" + parts.front() + "': a pattern such as '*.csv' names files of one format",
+                {.file = part, .option = "format"});
+  }
+  return first == Format::automatic ? format_by_content(io::load_bytes(parts.front(), run).view) : first;
+}
+
+Input read_parts(const std::string& path, const std::vector<std::string>& parts, const ReadOptions& options,
+                 const Schema* schema, const RunOptions& run) {
+  const Format format = format_of_parts(parts, options, run);
+  if (is_csv(format)) {
+    ReadOptions csv = options;
+    csv.format = options.format == Format::automatic ? format_of(parts.front()) : format;
+    io::csv::JoinedParts joined = io::csv::join_parts(parts, path, csv, run);
+    return read_bytes(format, joined.bytes, joined.options, schema, run);
+  }
+  Input input;
+  std::vector<Table> tables;
+  tables.reserve(parts.size());
+  RunOptions rest = run;
+  for (const std::string& part : parts) {
+    Input one = read_file(part, options, schema, rest);
+    input.names = one.names;
+    if (run.memory_limit > 0) {
+      rest.memory_limit = std::max<std::int64_t>(1, rest.memory_limit - one.table.bytes_in_memory());
+    }
+    tables.push_back(std::move(one.table));
+  }
+  input.table = io::append_tables(std::move(tables), path, io::MixedTypes::error, options, run);
+  return input;
+}
+
 }  // namespace
 
 Table read_table(const std::string& path, const ReadOptions& options, const RunOptions& run) try {
   std::optional<Schema> schema;
   if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part, run);
-  const io::Bytes bytes = io::load_bytes(path, run);
-  const Format format = format_for(path, options, bytes.view);
-  if (format == Format::csv || format == Format::tsv) {
-    io::refuse_foreign(bytes.view, bytes.name,
-                       options.format == Format::automatic ? io::Foreign::any : io::Foreign::with_magic_number);
-  }
   const Schema* declared = schema.has_value() ? &*schema : nullptr;
-  const RunningJob running(run);
-  const PhaseProgress phase(run, "columns", 0);
-  Table table = read_as(format, bytes, options, declared, run);
-  if (table.source.empty()) table.source = bytes.name;
-  // The CSV reader took its names from header, options or schema, so they match the schema by now.
-  const bool named = format == Format::csv || format == Format::tsv || format == Format::arff;
-  io::apply_roles(table, options, declared, named ? io::Names::given : io::Names::positions, run,
-                  run.memory_limit > 0 ? bytes.held + table.bytes_in_memory() : 0);
+  const std::vector<std::string> parts = io::parts_of(path);
+  Input input =
+      parts.empty() ? read_file(path, options, declared, run) : read_parts(path, parts, options, declared, run);
+  Table table = std::move(input.table);
+  io::apply_roles(table, options, declared, input.names, run,
+                  run.memory_limit > 0 ? input.held + table.bytes_in_memory() : 0);
+  table = io::sample_rows(std::move(table), options.sample, options.sample_seed, run);
   if (run.warn && options.first_names.empty()) warn_of_many_classes(table, options, run);
   return table;
 } catch (...) {
   rethrow_as_error();
 }
 
+namespace {
+
+Format format_of_file(const std::string& path, const ReadOptions& options, const RunOptions& run) {
+  return format_for(path, options, io::load_bytes(path, run).view);
+}
+
+Place place_in_text(const std::string& path, const std::vector<std::string>& parts, Format format,
+                    const ReadOptions& options, std::int64_t row, std::string_view feature, const RunOptions& run) {
+  std::optional<Schema> schema;
+  if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part, run);
+  ReadOptions csv = options;
+  csv.format = format;
+  io::csv::JoinedParts text;
+  if (parts.empty()) {
+    text = {io::load_bytes(path, run), csv};
+  } else {
+    text = io::csv::join_parts(parts, path, csv, run);
+  }
+  return io::place_in_csv(text.bytes, text.options, schema.has_value() ? &*schema : nullptr, row, feature, run);
+}
+
+Place place_in_arff_parts(const std::vector<std::string>& parts, const ReadOptions& options, std::int64_t row,
+                          std::string_view feature, const RunOptions& run) {
+  for (const std::string& part : parts) {
+    const io::Bytes bytes = io::load_bytes(part, run);
+    const Place found = io::place_in_arff(bytes, options, row, feature, run);
+    if (found.line > 0) return found;
+    if (parts.size() > 1) row -= io::read_arff(bytes, options, silent(run)).n_rows;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> files_of(const std::string& path) try { return io::parts_of(path); } catch (...) {
+  rethrow_as_error();
+}
+
 Place place_of_cell(const std::string& path, const ReadOptions& options, std::int64_t row, std::string_view feature,
                     const RunOptions& run) try {
   Place place{.file = path, .feature = std::string(feature), .row = row};
-  if (row < 0 || !std::filesystem::is_regular_file(path)) return place;
-  std::optional<Schema> schema;
-  if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part, run);
-  const io::Bytes bytes = io::load_bytes(path, run);
-  const Format format = format_for(path, options, bytes.view);
-  ReadOptions csv = options;
-  csv.format = format;
+  if (row < 0 || options.sample > 0) return place;  // a sampled row was another row of the file
+  const std::vector<std::string> parts = io::parts_of(path);
+  if (parts.empty() && !std::filesystem::is_regular_file(path)) return place;
+  const Format format = parts.empty() ? format_of_file(path, options, run) : format_of_parts(parts, options, run);
   Place found;
-  if (format == Format::arff) found = io::place_in_arff(bytes, options, row, feature, run);
-  if (format == Format::csv || format == Format::tsv) {
-    found = io::place_in_csv(bytes, csv, schema.has_value() ? &*schema : nullptr, row, feature, run);
+  if (is_csv(format)) {
+    found = place_in_text(path, parts, format, options, row, feature, run);
+  } else if (format == Format::arff) {
+    found = place_in_arff_parts(parts.empty() ? std::vector{path} : parts, options, row, feature, run);
   }
+  if (found.line == 0) return place;
+  if (!parts.empty()) place.file = found.file;
   place.line = found.line;
   place.column = found.column;
   return place;

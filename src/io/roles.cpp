@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/counted.hpp"
+#include "io/column_choice.hpp"
 #include "io/retype.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
@@ -42,40 +43,23 @@ void give_role(Table& table, const ColumnNames& names, const std::string& text, 
   table.columns[static_cast<std::size_t>(index)].role = role;
 }
 
-void check_contradictions(const ColumnNames& names, const ReadOptions& options) {
-  std::unordered_map<std::int64_t, std::string_view> taken;
-  const auto take = [&](const std::string& text, std::string_view option) {
-    const std::int64_t index = text.empty() ? -1 : names.find(text, option);
-    if (index < 0) return;
-    const auto [at, is_new] = taken.emplace(index, option);
-    if (!is_new && at->second != option) {
-      throw Error(ErrorCode::invalid_argument,
-                  "column '" + text + "' is named by both " + std::string(at->second) + " and " + std::string(option),
-                  {.option = std::string(option), .feature = text});
-    }
-  };
-  take(options.target, "target");
-  take(options.id, "id");
-  take(options.sample_weight, "sample_weight");
-  for (const std::string& text : options.ignore) take(text, "ignore");
-  taken.clear();
-  for (const std::string& text : options.nominal) take(text, "nominal");
-  for (const std::string& text : options.numeric) take(text, "numeric");
-  for (const std::string& text : options.date) take(text, "date");
-}
-
 }  // namespace
 
 ColumnNames::ColumnNames(std::vector<std::string> names, UnknownColumns unknown, const std::string& source)
     : names_(std::move(names)), unknown_(unknown), source_(source) {}
 
-std::int64_t ColumnNames::find(const std::string& text, std::string_view option) const {
+std::int64_t ColumnNames::index_of(std::string_view name) const {
   if (index_.empty()) {
     index_.reserve(names_.size());
     for (std::size_t i = 0; i < names_.size(); ++i) index_.emplace(names_[i], static_cast<std::int64_t>(i));
   }
-  const auto found = index_.find(text);
-  if (found != index_.end()) return found->second;
+  const auto found = index_.find(name);
+  return found == index_.end() ? -1 : found->second;
+}
+
+std::int64_t ColumnNames::find(const std::string& text, std::string_view option) const {
+  const std::int64_t index = index_of(text);
+  if (index >= 0) return index;
   if (unknown_ == UnknownColumns::skip) return -1;
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -154,25 +138,21 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
 
   // Uses the current names: those that the schema gave to positions count, too.
   const ColumnNames names(names_of(table), options.unknown_columns, table.source);
-  check_contradictions(names, options);
-  const auto declare = [&](const std::string& text, std::string_view option, ValueType type) {
-    const std::int64_t index = names.find(text, option);
+  const ColumnChoice choice = choose_columns(names, options);
+  const auto declare = [&](std::int64_t index, ValueType type) {
     if (index < 0) return;
     Column& column = table.columns[static_cast<std::size_t>(index)];
     if (column.nominal() == is_nominal(type) && (type != ValueType::date || column.type == type)) return;
     retyper.apply(column, {column.name, type, column.role, {}});
   };
-  for (const std::string& text : options.nominal) declare(text, "nominal", ValueType::polynominal);
-  for (const std::string& text : options.numeric) declare(text, "numeric", ValueType::real);
-  for (const std::string& text : options.date) declare(text, "date", ValueType::date);
+  for (const std::int64_t index : choice.nominal) declare(index, ValueType::polynominal);
+  for (const std::int64_t index : choice.numeric) declare(index, ValueType::real);
+  for (const std::int64_t index : choice.date) declare(index, ValueType::date);
   const std::string target = target_name(options, schema);
-  if (options.target_is_nominal && !target.empty()) declare(target, "target", ValueType::polynominal);
-  if (!options.sample_weight.empty()) declare(options.sample_weight, "sample_weight", ValueType::real);
+  if (options.target_is_nominal && !target.empty()) declare(names.find(target, "target"), ValueType::polynominal);
+  if (!options.sample_weight.empty()) declare(names.find(options.sample_weight, "sample_weight"), ValueType::real);
 
-  for (const std::string& text : options.ignore) {
-    const std::int64_t index = names.find(text, "ignore");
-    if (index >= 0) table.columns[static_cast<std::size_t>(index)].role = Role::ignore;
-  }
+  for (const std::int64_t index : choice.ignore) table.columns[static_cast<std::size_t>(index)].role = Role::ignore;
   give_role(table, names, options.target, Role::label, "target");
   give_role(table, names, options.id, Role::id, "id");
   give_role(table, names, options.sample_weight, Role::weight, "sample_weight");

@@ -25,7 +25,15 @@ class ColumnNames {
   /// `option` and the nearest name.
   std::int64_t find(const std::string& text, std::string_view option) const;
 
+  /// Whether a column has that name.
+  bool has(std::string_view name) const { return index_of(name) >= 0; }
+  const std::vector<std::string>& names() const { return names_; }
+  UnknownColumns unknown() const { return unknown_; }
+  const std::string& source() const { return source_; }
+
  private:
+  std::int64_t index_of(std::string_view name) const;
+
   std::vector<std::string> names_;
   // The first question makes it: most tables are read without any, and some have millions of columns.
   mutable std::unordered_map<std::string_view, std::int64_t> index_;

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "jobs/explanations.hpp"
 #include "jobs/job_options.hpp"
 #include "jobs/label.hpp"
 #include "jobs/result_tables.hpp"
@@ -56,7 +57,7 @@ Table numbers(const std::vector<double>& values) {
 Table apply(const Predictor& predictor, const Table& rows, const ApplyJob& job, const RunOptions& run) {
   if (job.n_neighbors || !job.weights.empty()) {
     const VoteWeights given = job.weights.empty() ? VoteWeights::uniform : vote_weights(job.weights);
-    const auto* const knn = std::get_if<NeighborsModel>(&predictor.model().fitted);
+    const auto* const knn = std::get_if<NeighborsModel>(&last_step(predictor.model()).fitted);
     ApplyJob rest = job;
     rest.n_neighbors.reset();
     rest.weights.clear();
@@ -69,6 +70,7 @@ Table apply(const Predictor& predictor, const Table& rows, const ApplyJob& job, 
                 "the model (" + std::string(predictor.model().kind()) + ") gives no classes, and so no confidences",
                 {.option = "proba"});
   }
+  if (job.explain) return explanations(predictor, rows, job.explain_attributes, run);
   switch (predictor.gives()) {
     case Predictor::Gives::classes: return classified(predictor, rows, job.proba, run);
     case Predictor::Gives::numbers: return numbers(predictor.regress(rows, run));

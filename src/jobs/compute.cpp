@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "jobs/evaluation.hpp"
 #include "jobs/job_options.hpp"
 #include "jobs/label.hpp"
 #include "jobs/pair.hpp"
@@ -23,7 +24,12 @@ namespace {
 
 Table stats(const Table& table, const NamedOptions& options, const RunOptions& run) {
   const auto job = read_options<StatsJob>(options, "stats");
-  return statistics_table(describe(table, job.options(), run), table);
+  return statistics_table(describe(table, job.options(), run), table, job.quantiles);
+}
+
+Table correlations(const Table& table, const NamedOptions& options, const RunOptions& run) {
+  const auto job = read_options<CorrelationJob>(options, "correlation");
+  return correlation_table(correlation(table, job.correlation, run));
 }
 
 Table histogram(const Table& table, const NamedOptions& options, const RunOptions& run) {
@@ -47,19 +53,6 @@ Table all_cuts(const Table& table, const NamedOptions& options, const RunOptions
   return cuts_table(find_cuts(table, read_options<FindCutsJob>(options, "find_cuts").cuts, run));
 }
 
-Table scores(const Table& table, const NamedOptions& options, const RunOptions& run) {
-  return evaluation_table(evaluate(table, read_options<EvaluateJob>(options, "evaluate").options(), run));
-}
-
-Table confusion(const Table& table, const NamedOptions& options, const RunOptions& run) {
-  const Column* const label = label_of(table);
-  if (label != nullptr && !label->nominal()) {
-    throw Error(ErrorCode::invalid_argument,
-                "confusion needs a label of classes, and '" + label->name + "' has numbers", {.option = "target"});
-  }
-  return confusion_table(evaluate(table, read_options<EvaluateJob>(options, "confusion").options(), run));
-}
-
 Table ranges(const Table& table, const NamedOptions& options, const RunOptions& run) {
   read_options<NoOptions>(options, "feature_ranges");
   return ranges_table(feature_ranges(table, run));
@@ -78,9 +71,10 @@ struct NamedJob {
   std::string_view name;
   Job job;
 };
-constexpr NamedJob kJobs[] = {{"stats", stats},         {"histogram", histogram},  {"value_counts", value_counts},
-                              {"best_cuts", rank_cuts}, {"find_cuts", all_cuts},   {"evaluate", scores},
-                              {"confusion", confusion}, {"feature_ranges", ranges}};
+constexpr NamedJob kJobs[] = {
+    {"stats", stats},          {"correlation", correlations}, {"histogram", histogram}, {"value_counts", value_counts},
+    {"best_cuts", rank_cuts},  {"find_cuts", all_cuts},       {"evaluate", evaluation}, {"confusion", confusion},
+    {"feature_ranges", ranges}};
 
 Job job_of(const std::string& name) {
   Names names = {"pairwise"};

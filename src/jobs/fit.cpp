@@ -1,6 +1,7 @@
 // Models fitted by the names of their kinds.
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "jobs/job_options.hpp"
@@ -78,4 +79,11 @@ stope::Predictor stope::fit_model(const std::string& kind, const Table& train, c
   }
   throw Error(ErrorCode::invalid_argument,
               "there is no kind of model '" + kind + "'" + did_you_mean(kind, model_kinds()), {.option = "kind"});
+}
+
+stope::Predictor stope::chain_models(const std::vector<Predictor>& models, const RunOptions& run) {
+  std::vector<Model> parts;
+  parts.reserve(models.size());
+  for (const Predictor& one : models) parts.push_back(one.model());
+  return Predictor(make_chain(std::move(parts)), run);
 }

@@ -1,8 +1,12 @@
 // Results of jobs as tables (src/jobs/result_tables.hpp).
 #include "jobs/result_tables.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <utility>
+
+#include "base/number_text.hpp"
 
 namespace stope::jobs {
 namespace {
@@ -29,7 +33,9 @@ Table table_of_columns(std::vector<Column> columns) {
 struct StatisticsColumns {
   TextColumn by, column, type, role;
   Numbers rows, count, missing, zeros, min, min_row, max, max_row, sum, mean, variance, deviation, skewness, distinct;
+  std::vector<Numbers> quantiles;
 
+  explicit StatisticsColumns(std::size_t n_quantiles) : quantiles(n_quantiles) {}
   void add(const ColumnStatistics& s, const Column& of) {
     column.add(s.name);
     type.add(std::string(to_string(s.type)));
@@ -48,6 +54,9 @@ struct StatisticsColumns {
     deviation.push_back(s.deviation);
     skewness.push_back(s.skewness);
     distinct.push_back(s.distinct ? static_cast<double>(*s.distinct) : kNone);
+    for (std::size_t q = 0; q < quantiles.size(); ++q) {
+      quantiles[q].push_back(q < s.quantiles.size() ? s.quantiles[q] : kNone);
+    }
   }
 };
 
@@ -63,8 +72,8 @@ Column TextColumn::column(std::string name) && {
   return make_nominal(std::move(name), codes_, std::move(values_), ValueType::nominal);
 }
 
-Table statistics_table(const Statistics& statistics, const Table& table) {
-  StatisticsColumns all;
+Table statistics_table(const Statistics& statistics, const Table& table, const std::vector<double>& quantiles) {
+  StatisticsColumns all(quantiles.size());
   const bool by_class = !statistics.classes.empty();
   for (std::size_t i = 0; i < statistics.columns.size(); ++i) {
     if (by_class) all.by.add_missing();
@@ -95,7 +104,35 @@ Table statistics_table(const Statistics& statistics, const Table& table) {
   columns.push_back(make_numeric("deviation", all.deviation));
   columns.push_back(make_numeric("skewness", all.skewness));
   columns.push_back(whole("distinct", all.distinct));
+  for (std::size_t q = 0; q < quantiles.size(); ++q) {
+    const std::string name = "q" + number_text(quantiles[q]);
+    const bool twice = std::find(quantiles.begin(), quantiles.begin() + static_cast<std::ptrdiff_t>(q), quantiles[q]) !=
+                       quantiles.begin() + static_cast<std::ptrdiff_t>(q);
+    if (!twice) columns.push_back(make_numeric(name, all.quantiles[q]));
+  }
   return table_of_columns(std::move(columns));
+}
+
+Table correlation_table(const Correlation& correlation) {
+  TextColumn column, other;
+  Numbers values, rows;
+  const auto add = [&](std::int64_t i, std::int64_t j) {
+    column.add(correlation.names[static_cast<std::size_t>(i)]);
+    other.add(correlation.names[static_cast<std::size_t>(j)]);
+    values.push_back(correlation.at(i, j));
+    rows.push_back(static_cast<double>(correlation.count(i, j)));
+  };
+  const std::int64_t n = correlation.size(), target = correlation.target;
+  for (std::int64_t j = 0; j < n && target >= 0; ++j) {
+    if (j != target) add(target, j);
+  }
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = i + 1; j < n; ++j) {
+      if (i != target && j != target) add(i, j);
+    }
+  }
+  return table_of_columns({std::move(column).column("column"), std::move(other).column("other"),
+                           make_numeric("correlation", values), whole("rows", rows)});
 }
 
 Table histogram_table(const Statistics& statistics) {
@@ -177,36 +214,6 @@ Table cuts_table(const CutSet& cuts) {
   }
   return table_of_columns(
       {std::move(name).column("name"), make_numeric("number", number), std::move(value).column("value")});
-}
-
-Table evaluation_table(const Evaluation& evaluation) {
-  Numbers k, first, second, third;
-  const bool nominal = evaluation.label_is_nominal;
-  for (const EvaluationOfK& one : evaluation.of_k) {
-    k.push_back(static_cast<double>(one.k));
-    first.push_back(nominal ? one.classification.accuracy : one.regression.rmse);
-    second.push_back(nominal ? one.classification.kappa : one.regression.mae);
-    third.push_back(nominal ? one.classification.macro_f1 : one.regression.r2);
-  }
-  return table_of_columns({whole("k", k), make_numeric(nominal ? "accuracy" : "rmse", first),
-                           make_numeric(nominal ? "kappa" : "mae", second),
-                           make_numeric(nominal ? "macro_f1" : "r2", third)});
-}
-
-Table confusion_table(const Evaluation& evaluation) {
-  TextColumn truth, prediction;
-  Numbers k, count;
-  for (const EvaluationOfK& one : evaluation.of_k) {
-    const ClassificationScores& scores = one.classification;
-    for (const ConfusionCell& cell : scores.confusion) {
-      k.push_back(static_cast<double>(one.k));
-      truth.add(scores.classes[cell.truth]);
-      cell.predicted == kMissingCode ? prediction.add_missing() : prediction.add(scores.classes[cell.predicted]);
-      count.push_back(static_cast<double>(cell.n_rows));
-    }
-  }
-  return table_of_columns({whole("k", k), std::move(truth).column("truth"), std::move(prediction).column("prediction"),
-                           whole("count", count)});
 }
 
 Table ranges_table(const FeatureRanges& ranges) {

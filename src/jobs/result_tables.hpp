@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "stope/correlation.hpp"
 #include "stope/discretize.hpp"
-#include "stope/eval.hpp"
 #include "stope/knn_pairwise.hpp"
 #include "stope/stats.hpp"
 #include "stope/table.hpp"
@@ -28,15 +28,15 @@ class TextColumn {
   std::vector<std::int32_t> codes_;
 };
 
-Table statistics_table(const Statistics& statistics, const Table& table);
+/// A column for each of the quantiles that were asked for: "q0.25".
+Table statistics_table(const Statistics& statistics, const Table& table, const std::vector<double>& quantiles = {});
+/// "column", "other", "correlation", "rows": one row for every pair of columns, those of the label first.
+Table correlation_table(const Correlation& correlation);
 Table histogram_table(const Statistics& statistics);
 Table value_counts_table(const Statistics& statistics);
 /// The columns p_value, family_p_value and q_value are there if the cuts were tested.
 Table best_cuts_table(const BestCuts& found);
 Table cuts_table(const CutSet& cuts);
-Table evaluation_table(const Evaluation& evaluation);
-/// "k", "truth", "prediction" (missing where none was made), "count": the cells that are not 0, for every k.
-Table confusion_table(const Evaluation& evaluation);
 Table ranges_table(const FeatureRanges& ranges);
 Table pairs_table(const std::vector<CrossDistance>& pairs);
 /// "row", "pos", "train_index", "distance".

@@ -2,6 +2,8 @@
 #include "stope/model.hpp"
 
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include "base/guarded.hpp"
 #include "base/sink.hpp"
@@ -38,6 +40,22 @@ void put(const Imputer& fitted, model::Content& content) {
   put_imputer(fitted, content);
 }
 
+void put(const ChainModel& fitted, model::Content& content) {
+  put_chain(fitted, content);
+}
+
+ModelSummary summary_of(model::Content content) {
+  ModelSummary summary;
+  summary.kind = content.kind;
+  summary.columns = content.table(kColumns);
+  summary.options = std::move(content.options);
+  for (const model::NamedTable& named : content.tables) {
+    if (named.name == kColumns) continue;
+    summary.tables.push_back({named.name, named.table.n_rows, std::ssize(named.table.columns)});
+  }
+  return summary;
+}
+
 }  // namespace
 
 Model model::model_of(const Content& content, const RunOptions& run) {
@@ -58,6 +76,8 @@ Model model::model_of(const Content& content, const RunOptions& run) {
     model.fitted = get_normalizer(content);
   } else if (content.kind == kImpute) {
     model.fitted = get_imputer(content, run);
+  } else if (content.kind == kChain) {
+    model.fitted = get_chain(content, model.columns, run);
   } else {
     content.fail("a model of the kind '" + content.kind + "', which this program does not know");
   }
@@ -104,28 +124,26 @@ Model read_model(const ModelBytes& bytes, const RunOptions& run, Tables tables) 
 }
 
 ModelSummary summarize_model(const std::string& path, const RunOptions& run) try {
-  ModelSummary summary;
   const io::Bytes file = io::load_bytes(path, run);
-  summary.bytes = static_cast<std::int64_t>(file.view.size());
   model::Content content = model::read_content(file, run, Tables::shared);
-  summary.kind = content.kind;
-  summary.version = model::kVersion;
-  summary.options = std::move(content.options);
-  summary.columns = content.table(kColumns);
-  for (const model::NamedTable& named : content.tables) {
-    if (named.name == kColumns) continue;
-    const auto n_columns = static_cast<std::int64_t>(named.table.columns.size());
-    summary.tables.push_back({named.name, named.table.n_rows, n_columns});
+  std::vector<ModelSummary> steps;
+  if (content.kind == model::kChain) {
+    for (model::Content& step : model::steps_of(content)) steps.push_back(summary_of(std::move(step)));
+    std::erase_if(content.options, [](const auto& option) { return option.first != "steps"; });
+    std::erase_if(content.tables, [](const model::NamedTable& named) { return named.name != kColumns; });
   }
+  ModelSummary summary = summary_of(std::move(content));
+  summary.version = model::kVersion;
+  summary.bytes = static_cast<std::int64_t>(file.view.size());
+  summary.steps = std::move(steps);
   return summary;
 } catch (...) {
   rethrow_as_error();
 }
 
 bool is_model_file(const std::string& path, const RunOptions& run) try {
-  std::error_code missing;  // load_bytes says what is wrong
-  const auto type = std::filesystem::status(path, missing).type();
-  if (path == "-" || type == std::filesystem::file_type::fifo) return false;
+  std::error_code missing;  // the reader of tables says what is wrong; it also knows folders and patterns
+  if (path == "-" || !std::filesystem::is_regular_file(path, missing)) return false;
   if (format_of(path) != Format::automatic && (path.ends_with(".gz") || path.ends_with(".zst"))) return false;
   return model::looks_like_model(io::load_bytes(path, run).view);
 } catch (...) {

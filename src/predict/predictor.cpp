@@ -8,6 +8,8 @@
 
 #include "base/guarded.hpp"
 #include "base/sink.hpp"
+#include "predict/explain.hpp"
+#include "predict/steps.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -18,6 +20,7 @@ constexpr std::int64_t kMostConfidences = std::int64_t{1} << 17;  // of these ro
 
 using Fitted = std::variant<std::monostate, KnnClassifier, KnnRegressor, KnnIndex>;
 
+// In the functions below, `model` is the last step of a chain.
 Fitted fit(const Model& model, const RunOptions& run) {
   const auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
   if (neighbors == nullptr) return {};
@@ -51,28 +54,46 @@ struct Predictor::Ready {
   Values classes;
   Fitted fitted;
 
+  const Model& last() const { return last_step(model); }
+  template <class Kind>
+  const Kind* last_as() const {
+    return std::get_if<Kind>(&last().fitted);
+  }
+
   void require(Gives wanted, std::string_view what) const {
     if (gives == wanted) return;
     throw Error(ErrorCode::invalid_argument,
                 "the model (" + std::string(model.kind()) + ") gives no " + std::string(what));
   }
   const NeighborsModel& neighbors() const {
-    if (const auto* const found = std::get_if<NeighborsModel>(&model.fitted)) return *found;
+    if (const auto* const found = last_as<NeighborsModel>()) return *found;
     throw Error(ErrorCode::invalid_argument, "the model (" + std::string(model.kind()) + ") is no k-NN model");
   }
-  // What `work` gives for the table once it is normalised; without a normalisation the table is not even copied.
+  // What `work` gives for the table as the last step takes it; without steps before it the table is not even copied.
+  template <class Work>
+  auto on_prepared(const Table& table, const RunOptions& run, const Work& work) const {
+    const auto* const chain = std::get_if<ChainModel>(&model.fitted);
+    if (chain == nullptr) return work(table, run);
+    const predict::Prepared prepared = predict::through(*chain, table, run);
+    return work(prepared.table, prepared.run);
+  }
+  // The same for the table that is also normalised.
   template <class Work>
   auto on_normalized(const Table& table, const RunOptions& run, const Work& work) const {
     const Normalizer& normalizer = neighbors().normalizer;
-    if (normalizer.options().method == Normalization::none) return work(table);
-    return work(normalizer.apply(table, run));
+    return on_prepared(table, run, [&](const Table& rows, const RunOptions& rest) {
+      if (normalizer.options().method == Normalization::none) return work(rows, rest);
+      return work(normalizer.apply(rows, rest), rest);
+    });
   }
 };
 
 Predictor::Predictor(Model model, const RunOptions& run) try {
-  Fitted fitted = fit(model, run);
-  const Gives gives = given_by(model);
-  Values classes = classes_of(model);
+  if (const auto* const chain = std::get_if<ChainModel>(&model.fitted)) predict::require_steps(*chain);
+  const Model& last = last_step(model);
+  Fitted fitted = fit(last, run);
+  const Gives gives = given_by(last);
+  Values classes = classes_of(last);
   ready_ = std::make_shared<const Ready>(Ready{std::move(model), gives, std::move(classes), std::move(fitted)});
 } catch (...) {
   rethrow_as_error();
@@ -97,8 +118,14 @@ const KnnIndex& Predictor::index() const try {
   rethrow_as_error();
 }
 
+Table Predictor::prepared(const Table& table, const RunOptions& run) const try {
+  return ready_->on_prepared(table, run, [](const Table& rows, const RunOptions&) { return rows; });
+} catch (...) {
+  rethrow_as_error();
+}
+
 Table Predictor::normalized(const Table& table, const RunOptions& run) const try {
-  return ready_->on_normalized(table, run, [](const Table& rows) { return rows; });
+  return ready_->on_normalized(table, run, [](const Table& rows, const RunOptions&) { return rows; });
 } catch (...) {
   rethrow_as_error();
 }
@@ -108,22 +135,28 @@ Predictor Predictor::with_vote(std::int64_t n_neighbors, VoteWeights weights) co
     throw Error(ErrorCode::invalid_argument, "k = " + std::to_string(n_neighbors) + " is not at least 1",
                 {.option = "n_neighbors"});
   }
-  NeighborsModel changed = ready_->neighbors();
-  changed.n_neighbors = n_neighbors;
-  changed.weights = weights;
-  return Predictor(std::make_shared<const Ready>(
-      Ready{{ready_->model.columns, std::move(changed)}, ready_->gives, ready_->classes, ready_->fitted}));
+  ready_->neighbors();
+  Model changed = ready_->model;
+  auto* const chain = std::get_if<ChainModel>(&changed.fitted);
+  auto& neighbors = std::get<NeighborsModel>(chain == nullptr ? changed.fitted : chain->steps.back().fitted);
+  neighbors.n_neighbors = n_neighbors;
+  neighbors.weights = weights;
+  return Predictor(
+      std::make_shared<const Ready>(Ready{std::move(changed), ready_->gives, ready_->classes, ready_->fitted}));
 } catch (...) {
   rethrow_as_error();
 }
 
 Classification Predictor::classify(const Table& table, const RunOptions& run, SearchReport* report) const try {
   ready_->require(Gives::classes, "classes");
-  if (const auto* const tree = std::get_if<DecisionTree>(&ready_->model.fitted)) return tree->predict(table, run);
+  if (const auto* const tree = ready_->last_as<DecisionTree>()) {
+    return ready_->on_prepared(table, run,
+                               [&](const Table& rows, const RunOptions& rest) { return tree->predict(rows, rest); });
+  }
   const std::vector<std::int64_t> ks = {ready_->neighbors().n_neighbors};
   const auto& classifier = std::get<KnnClassifier>(ready_->fitted);
-  return ready_->on_normalized(table, run, [&](const Table& rows) {
-    return std::move(classifier.predict_each(rows, ks, ready_->neighbors().vote(), run, report).front());
+  return ready_->on_normalized(table, run, [&](const Table& rows, const RunOptions& rest) {
+    return std::move(classifier.predict_each(rows, ks, ready_->neighbors().vote(), rest, report).front());
   });
 } catch (...) {
   rethrow_as_error();
@@ -133,8 +166,9 @@ std::optional<SearchReport> Predictor::classify(const Table& table, const RunOpt
                                                 const ClassificationSink& sink, Confidences confidences) const try {
   require_sink(sink);
   ready_->require(Gives::classes, "classes");
-  if (const auto* const tree = std::get_if<DecisionTree>(&ready_->model.fitted)) {
-    const std::vector<std::int64_t> leaves = tree->apply(table, run);
+  if (const auto* const tree = ready_->last_as<DecisionTree>()) {
+    const std::vector<std::int64_t> leaves = ready_->on_prepared(
+        table, run, [&](const Table& rows, const RunOptions& rest) { return tree->apply(rows, rest); });
     const auto n_rows = static_cast<std::int64_t>(leaves.size());
     const auto n_classes = static_cast<std::int64_t>(std::max<std::size_t>(ready_->classes.size(), 1));
     const std::int64_t at_once =
@@ -149,19 +183,23 @@ std::optional<SearchReport> Predictor::classify(const Table& table, const RunOpt
   const auto& classifier = std::get<KnnClassifier>(ready_->fitted);
   VoteOptions vote = ready_->neighbors().vote();
   vote.confidences = confidences;
-  return ready_->on_normalized(table, run,
-                               [&](const Table& rows) { return classifier.predict(rows, vote, run, sink); });
+  return ready_->on_normalized(table, run, [&](const Table& rows, const RunOptions& rest) {
+    return classifier.predict(rows, vote, rest, sink);
+  });
 } catch (...) {
   rethrow_as_error();
 }
 
 std::vector<double> Predictor::regress(const Table& table, const RunOptions& run, SearchReport* report) const try {
   ready_->require(Gives::numbers, "numbers");
-  if (const auto* const linear = std::get_if<LinearModel>(&ready_->model.fitted)) return linear->predict(table, run);
+  if (const auto* const linear = ready_->last_as<LinearModel>()) {
+    return ready_->on_prepared(table, run,
+                               [&](const Table& rows, const RunOptions& rest) { return linear->predict(rows, rest); });
+  }
   const std::vector<std::int64_t> ks = {ready_->neighbors().n_neighbors};
   const auto& regressor = std::get<KnnRegressor>(ready_->fitted);
-  return ready_->on_normalized(table, run, [&](const Table& rows) {
-    return std::move(regressor.predict_each(rows, ks, ready_->neighbors().vote(), run, report).front());
+  return ready_->on_normalized(table, run, [&](const Table& rows, const RunOptions& rest) {
+    return std::move(regressor.predict_each(rows, ks, ready_->neighbors().vote(), rest, report).front());
   });
 } catch (...) {
   rethrow_as_error();
@@ -171,13 +209,14 @@ std::optional<SearchReport> Predictor::regress(const Table& table, const RunOpti
                                                const RegressionSink& sink) const try {
   require_sink(sink);
   ready_->require(Gives::numbers, "numbers");
-  if (const auto* const linear = std::get_if<LinearModel>(&ready_->model.fitted)) {
-    sink(0, linear->predict(table, run));
+  if (ready_->last_as<LinearModel>() != nullptr) {
+    sink(0, regress(table, run));
     return {};
   }
   const auto& regressor = std::get<KnnRegressor>(ready_->fitted);
-  return ready_->on_normalized(
-      table, run, [&](const Table& rows) { return regressor.predict(rows, ready_->neighbors().vote(), run, sink); });
+  return ready_->on_normalized(table, run, [&](const Table& rows, const RunOptions& rest) {
+    return regressor.predict(rows, ready_->neighbors().vote(), rest, sink);
+  });
 } catch (...) {
   rethrow_as_error();
 }
@@ -201,20 +240,30 @@ SearchReport Predictor::neighbors(const Table& table, const RunOptions& run, con
   ready_->require(Gives::neighbors, "neighbours");
   const SearchOptions search{.n_neighbors = ready_->neighbors().n_neighbors};
   const auto& index = std::get<KnnIndex>(ready_->fitted);
-  return ready_->on_normalized(table, run,
-                               [&](const Table& rows) { return index.kneighbors(rows, search, run, sink); });
+  return ready_->on_normalized(table, run, [&](const Table& rows, const RunOptions& rest) {
+    return index.kneighbors(rows, search, rest, sink);
+  });
+} catch (...) {
+  rethrow_as_error();
+}
+
+SearchReport Predictor::explain(const Table& table, const RunOptions& run, const ExplanationSink& sink) const try {
+  const NeighborsModel& model = ready_->neighbors();
+  const knn::HeldVoters* voters = nullptr;
+  if (const auto* const classifier = std::get_if<KnnClassifier>(&ready_->fitted)) voters = &classifier->voters();
+  if (const auto* const regressor = std::get_if<KnnRegressor>(&ready_->fitted)) voters = &regressor->voters();
+  return ready_->on_normalized(table, run, [&](const Table& rows, const RunOptions& rest) {
+    return predict::explain(index(), voters, model, rows, rest, sink);
+  });
 } catch (...) {
   rethrow_as_error();
 }
 
 Table Predictor::transform(const Table& table, const RunOptions& run) const try {
   ready_->require(Gives::table, "table");
-  if (const auto* const pca = std::get_if<Pca>(&ready_->model.fitted)) return pca->transform(table, run);
-  if (const auto* const cuts = std::get_if<CutsModel>(&ready_->model.fitted)) {
-    return apply_cuts(table, cuts->cuts, cuts->coding, run);
-  }
-  if (const auto* const imputer = std::get_if<Imputer>(&ready_->model.fitted)) return imputer->apply(table, run);
-  return std::get<Normalizer>(ready_->model.fitted).apply(table, run);
+  return ready_->on_prepared(table, run, [&](const Table& rows, const RunOptions& rest) {
+    return predict::transform(ready_->last(), rows, rest);
+  });
 } catch (...) {
   rethrow_as_error();
 }

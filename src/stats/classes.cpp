@@ -56,6 +56,7 @@ void require_room_for_classes(const Table& table, const Column& by, const StatsO
       each += 2 * kAllocation;
     } else {
       each += static_cast<std::int64_t>(sizeof(Source) + sizeof(void*));
+      if (!options.quantiles.empty()) each += kAllocation + bytes_of(std::ssize(options.quantiles), sizeof(double));
       if (options.histogram_bins > 0) {  // the counts, and while they are counted the edges; one value has one bin
         const std::int64_t most = std::min(n_classes, table.n_rows / 2);
         each += kAllocation;

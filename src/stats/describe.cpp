@@ -20,6 +20,7 @@
 #include "stats/cuda_pass.hpp"
 #include "stats/finish.hpp"
 #include "stats/nominal.hpp"
+#include "stats/quantiles.hpp"
 #include "stats/second_pass.hpp"
 #include "stope/error.hpp"
 #include "stope/warning.hpp"
@@ -39,6 +40,7 @@ double seconds_since(Clock::time_point start) {
 // (bench/results/prior_works_001_*.json). Fewer values are left to the caller's own thread.
 constexpr std::int64_t kPassValues = std::int64_t{1} << 18, kNominalValues = std::int64_t{1} << 16;
 constexpr std::int64_t kHistogramValues = std::int64_t{1} << 15, kDistinctValues = std::int64_t{1} << 14;
+constexpr std::int64_t kQuantileValues = std::int64_t{1} << 15;
 
 // Returns that number, unless a test forces another.
 std::int64_t thread_values(std::int64_t number) {
@@ -79,6 +81,7 @@ class Job {
                       std::to_string(kMostBins) + " is needed",
                   {.option = "histogram_bins"});
     }
+    check_quantiles(options.quantiles);
     const bool cuda = choice_.backend == device::Backend::cuda;
     pass_.kernels = &kernels_for(cuda ? device::choose_cpu_backend("").backend : choice_.backend);
     pass_.wanted = options.depth == StatsOptions::Depth::all ? Wanted::moments : Wanted::extremes;
@@ -156,6 +159,11 @@ class Job {
       PhaseProgress phase(run_, "distinct values", 0, n_distinct_tasks_);
       count_distinct(sources, memory_budget(run_), run_.cancel, pool(n, kDistinctValues), columns);
       n_distinct_tasks_ = phase.done();
+    }
+    if (!options_.quantiles.empty()) {
+      PhaseProgress phase(run_, "quantiles", 0, n_quantile_tasks_);
+      add_quantiles(sources, options_.quantiles, memory_budget(run_), run_.cancel, pool(n, kQuantileValues), columns);
+      n_quantile_tasks_ = phase.done();
     }
     report_.second_pass_seconds += seconds_since(start);
   }
@@ -276,7 +284,7 @@ class Job {
   std::string gpu_name_;  // of the GPU that auto took
   std::optional<ThreadPool> pool_;
   PassOptions pass_;
-  std::int64_t n_histogram_tasks_ = 0, n_distinct_tasks_ = 0;  // of the columns before, for progress
+  std::int64_t n_histogram_tasks_ = 0, n_distinct_tasks_ = 0, n_quantile_tasks_ = 0;  // of columns before, for progress
   StatsReport report_;
 };
 
@@ -436,7 +444,7 @@ Statistics describe_there(const ArrayView& there, const StatsOptions& options, c
   } else {
     job.on_gpu<double>(there, sources, columns);
   }
-  if (options.histogram_bins > 0 || options.distinct == StatsOptions::Distinct::count) {
+  if (options.histogram_bins > 0 || options.distinct == StatsOptions::Distinct::count || !options.quantiles.empty()) {
     const ArrayView here = device::copy_to_host(there, "the array", run);
     job.second_pass(columns_of(here), columns);
   }

@@ -50,7 +50,8 @@ TEST(Options, AreDescribedForEveryJob) {
 }
 
 TEST(Options, TakeEveryChoiceAndTheDefaultThatIsDescribed) {
-  for (const char* job : {"stats", "best_cuts", "find_cuts", "evaluate", "pairwise", "classify", "tree", "cuts", "impute"}) {
+  for (const char* job :
+       {"stats", "best_cuts", "find_cuts", "evaluate", "pairwise", "classify", "tree", "cuts", "impute"}) {
     for (const Json& one : Json::parse(stope_describe_options(job))) {
       const std::string name = one["name"], type = one["type"];
       std::vector<std::string> values = one.value("choices", std::vector<std::string>());

@@ -122,7 +122,7 @@ def test_the_suffix_says_how_a_tree_is_written(box, suffix, begins):
     (JOBS["classify"], "o.parquet"), (JOBS["classify"], "o.npy"), (JOBS["knn"], "o.raw"), (JOBS["knn"], "o.xlsx"),
     (JOBS["pairwise"], "o.ivecs"), (JOBS["ranking"], "o.npy"), (JOBS["coded"], "o.xlsx"), (JOBS["lsq"], "o.npy"),
     (JOBS["pca"], "o.csv.bz2"), (JOBS["normalize"], "o.parquet"), (JOBS["predict"], "o.npy"), (JOBS["convert"], "o.xml"),
-    (["stats", "t.csv"], "o.svg"), (["info", "t.csv"], "o.json"), (["evaluate", "t.csv", "--target", "y"], "o.npy"),
+    (["stats", "t.csv"], "o.svg"), (["info", "t.csv"], "o.arff"), (["evaluate", "t.csv", "--target", "y"], "o.npy"),
     (["gen", "blobs", 2, 10], "o.parquet"), (["gen", 2, 10], "o.csv"),
     (["info", "t.csv"], "o.pdf"), (["info", "m.stope"], "o.png"), (["device"], "o.xyz"), (["completion", "bash"], "o.pdf"),
     (["check", "a.gram", "z.gram"], "o.html"),
@@ -139,9 +139,9 @@ def test_other_outputs_have_suffixes_too(box):
 
 
 def test_text_has_the_suffixes_of_text(box):
-    for name in ["o.txt", "o.md", "o", "o.txt.gz"]:
+    for name in ["o.txt", "o", "o.txt.gz"]:
         run("info", "t.csv", "-o", name, cwd=box)
-    assert (box / "o.md").read_text() == run("info", "t.csv", cwd=box).text
+    assert (box / "o").read_text() == (box / "o.txt").read_text() == run("info", "t.csv", cwd=box).text
     for name in ["stope.bash", "_stope"]:
         run("completion", "bash", "-o", name, cwd=box)
     assert "possible is .gram, also with .gz" in refuse(box, 2, "gen", 2, 10, "-o", "o.csv", says=[])
@@ -171,7 +171,7 @@ def test_a_format_that_the_result_does_not_have_is_refused(box):
 
 
 def test_help_lists_every_format(box):
-    assert "--output-format csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw|json|jsonl" in run("gen", "--help").text
+    assert "--output-format, --format csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw|json|jsonl|md" in run("gen", "--help").text
     run("gen", "blobs", 3, 4, "-o", "g.csv", cwd=box)
     expect_same((box / "g.csv").read_text(), json.loads(run("gen", "blobs", 3, 4, "--output-format", "json").text))
     assert "(--no-label)" in refuse(box, 3, "gen", "blobs", 3, 4, "-o", "g.npy", says="class")

@@ -170,3 +170,97 @@ def test_rows_hold_dates_as_dates_and_whole_numbers_whole(tmp_path):
     rows = records(run("stats", tmp_path / "t.csv", "--output-format", "csv").text)
     assert [(row["min"], row["max"]) for row in rows] == [("2024-01-01", "2024-02-01"), ("5", "123456789012"), ("1.5", "2.0")]
     assert rows[0]["mean"] == "2024-01-16T12:00:00" and rows[1]["sum"] == "123456789017"
+
+
+def test_quantiles_are_numpys(tmp_path):
+    rng = np.random.default_rng(2)
+    x, z = rng.normal(size=5001), rng.integers(0, 9, 5001)
+    lines = [f"{'' if i % 7 == 0 else repr(float(a))},{b},{'uv'[b % 2]}" for i, (a, b) in enumerate(zip(x, z))]
+    (tmp_path / "t.csv").write_text("x,z,c\n" + "\n".join(lines) + "\n")
+    shares = [0.05, 0.5, 0.95]
+    words = ["--quantiles", "0.05,0.5,0.95"]
+    present = np.arange(5001) % 7 != 0
+    found = columns_of(run("stats", tmp_path / "t.csv", *words, "--json"))
+    assert list(found["x"]["quantiles"].values()) == np.quantile(x[present], shares).tolist()
+    assert found["z"]["quantiles"] == dict(zip(["0.05", "0.5", "0.95"], np.quantile(z, shares).tolist()))
+    assert "quantiles" not in found["c"]
+    rows = list(csv.DictReader(io.StringIO(run("stats", tmp_path / "t.csv", *words, "-o", "-").text)))
+    assert [float(rows[0][f"q{q}"]) for q in shares] == np.quantile(x[present], shares).tolist()
+    assert rows[2]["q0.5"] == ""
+    by = run("stats", tmp_path / "t.csv", *words, "--by", "c", "--json").json()["classes"]
+    assert by[0]["columns"][0]["quantiles"]["0.5"] == np.median(x[present & (z % 2 == (by[0]["value"] == "v"))])
+    text = run("stats", tmp_path / "t.csv").text
+    assert "25 %" in text and "median" in text and "75 %" in text
+    assert "median" not in run("stats", tmp_path / "t.csv", "--one-pass").text
+    few = run("stats", tmp_path / "t.csv", *words, "-j", 1, "--memory-limit", "30MB", "--json")
+    assert columns_of(few)["x"]["quantiles"] == found["x"]["quantiles"]
+
+
+@pytest.mark.parametrize("word, says", [("1.5", "not between 0 and 1"), ("50", "50 % is 0.5"), ("nan", "--quantiles"),
+                                        ("half", "--quantiles"), ("-0.1", "not between 0 and 1"), ("0.5,,1", "--quantiles")])
+def test_quantiles_that_are_refused(small, word, says):
+    assert says in run("stats", small, f"--quantiles={word}", code=2).err
+    assert "--one-pass" in run("stats", small, "--quantiles", "0.5", "--one-pass", code=2).err
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    rng = np.random.default_rng(4)
+    common = rng.normal(size=300)
+    columns = {"a": common + rng.normal(size=300), "b": -common, "c": rng.normal(size=300), "price": 3 * common + rng.normal(size=300)}
+    columns["c"][::5] = np.nan
+    lines = [",".join("" if np.isnan(v) else repr(float(v)) for v in row) + ",w" for row in zip(*columns.values())]
+    path = tmp_path / "pairs.csv"
+    path.write_text(",".join(columns) + ",word\n" + "\n".join(lines) + "\n")
+    return path, columns
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman"])
+def test_correlations_are_those_of_pandas(pairs, tmp_path, method):
+    pd = pytest.importorskip("pandas")
+    path, columns = pairs
+    expected = pd.DataFrame(columns).corr(method=method)
+    run("stats", path, "--target", "price", "--correlation", tmp_path / "r.csv", "--method", method, "-q", "-o", tmp_path / "s.csv")
+    rows = list(csv.DictReader(open(tmp_path / "r.csv")))
+    assert [(r["column"], r["other"]) for r in rows] == [
+        ("price", "a"), ("price", "b"), ("price", "c"), ("a", "b"), ("a", "c"), ("b", "c")]
+    for row in rows:
+        assert float(row["correlation"]) == pytest.approx(expected.loc[row["column"], row["other"]], abs=1e-13)
+        assert row["rows"] == ("240" if "c" in (row["column"], row["other"]) else "300")
+    found = run("stats", path, "--correlation", "-", "--method", method, "--json").json()["correlation"]
+    assert found["names"] == list(columns) and found["method"] == method and found["target"] is None
+    np.testing.assert_allclose(np.array(found["values"], float), expected, atol=1e-13)
+    assert found["rows"][2] == [240] * 4
+
+
+def test_people_see_the_target_first(pairs):
+    path, _ = pairs
+    text = run("stats", path, "--target", "price", "--correlation", "-").text
+    lines = [line.split() for line in text.splitlines() if line.strip()]
+    assert lines[0][-3:] == ["4", "numeric", "columns"] and lines[1] == ["with", "'price'"]
+    assert [line[0] for line in lines[2:5]] == ["b", "a", "c"] and lines[4][2:] == ["240", "rows"]
+    assert "the strongest among the others" in text and "mean" not in text
+
+
+def test_correlations_that_do_not_exist(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,one,inf,none\n1,5,1,\n2,5,inf,\n4,5,2,\n")
+    people = run("stats", path, "--numeric", "none,inf", "--correlation", "/dev/stdout", "-o", tmp_path / "s.csv").text
+    assert "4 numeric columns" in people and "0 rows" in people
+    run("stats", path, "--numeric", "none,inf", "--correlation", tmp_path / "r.jsonl", "-o", tmp_path / "s.csv")
+    found = [json.loads(line) for line in open(tmp_path / "r.jsonl")]
+    assert all(row["correlation"] is None for row in found) and len(found) == 6
+    assert {row["rows"] for row in found} == {0, 3}
+    path.write_text("x,y\n1,2\n")
+    assert "-" in run("stats", path, "--correlation", "-").text
+
+
+def test_correlations_that_are_refused(small, tmp_path):
+    (tmp_path / "words.csv").write_text("a,b\nx,y\nz,w\n")
+    assert "no numeric columns" in run("stats", tmp_path / "words.csv", "--correlation", "-", code=3).err
+    assert not (tmp_path / "r.csv").exists()
+    assert "--method" in run("stats", small, "--method", "spearman", code=2).err
+    assert "kendall" in run("stats", small, "--correlation", "-", "--method", "kendall", code=2).err
+    assert "stdout" in run("stats", small, "--correlation", "-", "-o", "-", code=2).err
+    assert ".svg" in run("stats", small, "--correlation", tmp_path / "r.svg", code=2).err
+    assert "two outputs" in run("stats", small, "--correlation", tmp_path / "r.csv", "-o", tmp_path / "r.csv", code=2).err

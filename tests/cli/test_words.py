@@ -132,7 +132,8 @@ def test_the_warning_of_ranges_names_the_options(folder):
     (["discretize", "empty.csv", "--target", "y", "--method", "best-cut"], "empty.csv: the table has no rows", 3),
     (["evaluate", "single.csv", "--target", "a"],
      "10 folds of 1 row: at least 2 folds are needed, and at most one per row (--cv with another number, or --loo)", 2),
-    (["info", "ragged.csv"], "ragged.csv:2:3: expected 1 field, found 2", 3),
+    (["info", "ragged.csv"], "ragged.csv:2:3: expected 1 field, found 2"
+     " (--allow-ragged fills short records and cuts long ones)", 3),
     (["help", "nosuch"], "help: no command or topic is called 'nosuch'", 2),
 ])
 def test_a_refusal_says_what_is_wrong_in_the_users_words(folder, args, message, code):

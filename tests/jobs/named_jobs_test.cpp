@@ -5,8 +5,10 @@
 
 #include "predict/model_cases.hpp"
 #include "same_table.hpp"
+#include "stope/correlation.hpp"
 #include "stope/error.hpp"
 #include "stope/jobs.hpp"
+#include "stope/stats.hpp"
 
 namespace stope {
 namespace {
@@ -43,6 +45,51 @@ TEST(NamedJobs, EveryJobDescribesItsOptions) {
     EXPECT_TRUE(nlohmann::json::parse(describe_options(job)).is_array()) << job;
   }
   EXPECT_TRUE(describe_options("no such job").empty());
+}
+
+TEST(NamedJobs, QuantilesAreColumnsOfTheStatistics) {
+  const Table table = compute("stats", mixed_table(40, true), {.texts = {{"quantiles", "0.5,0.25,0.5"}}});
+  StatsOptions options;
+  options.quantiles = {0.5};
+  const Statistics expected = describe(mixed_table(40, true), options);
+  ASSERT_GE(table.find("q0.25"), 0);
+  const Column& median = table.columns[static_cast<std::size_t>(table.find("q0.5"))];
+  EXPECT_EQ(table.find("q0.25"), table.find("q0.5") + 1);
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    const std::vector<double>& found = expected.columns[static_cast<std::size_t>(row)].quantiles;
+    EXPECT_EQ(median.missing(row), found.empty());
+    if (!found.empty()) {
+      EXPECT_EQ(median.at(row), found[0]);
+    }
+  }
+}
+
+TEST(NamedJobs, CorrelationsBeginWithThoseOfTheLabel) {
+  const Table table = mixed_table(40, false);  // x, y and the label: numbers
+  const Table pairs = compute("correlation", table, {.texts = {{"method", "spearman"}}});
+  const Correlation expected = correlation(table, {CorrelationMethod::spearman});
+  ASSERT_EQ(expected.names, (std::vector<std::string>{"x", "y", "class"}));
+  ASSERT_EQ(pairs.n_rows, 3);
+  EXPECT_EQ(pairs.columns[0].values[static_cast<std::size_t>(pairs.columns[0].codes()[1])], "class");
+  EXPECT_EQ(pairs.columns[2].at(0), expected.at(2, 0));
+  EXPECT_EQ(pairs.columns[2].at(1), expected.at(2, 1));
+  EXPECT_EQ(pairs.columns[2].at(2), expected.at(0, 1));
+  EXPECT_EQ(pairs.columns[3].at(0), 39.0);  // x lacks a value
+}
+
+TEST(NamedJobs, AChainOfPredictorsAppliesAsItsSteps) {
+  const Table train = mixed_table(40, true), rows = mixed_table(9, true);
+  const Predictor scale = fit_model("normalize", train);
+  const Predictor last = fit_model("classify", apply_model(scale, train), {.texts = {{"metric", "gower"}}});
+  const Predictor chain = chain_models({scale, last});
+  const NamedOptions options{.texts = {{"proba", "true"}, {"n_neighbors", "4"}}};
+  expect_equal(apply_model(chain, rows, options), apply_model(last, apply_model(scale, rows), options));
+  expect_equal(model_neighbors(chain, rows, 3), model_neighbors(last, apply_model(scale, rows), 3));
+  const auto info = nlohmann::json::parse(model_info(chain));
+  EXPECT_EQ(info["kind"], "chain");
+  EXPECT_EQ(info["options"]["2.kind"], "neighbors");
+  EXPECT_EQ(info["classes"].size(), 3U);
+  for (const auto& part : info["tables"]) EXPECT_NO_THROW(model_table(chain, part.get<std::string>()).validate());
 }
 
 TEST(NamedJobs, NeighboursOfAModelAreThoseOfItsIndex) {

@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "stope/find_cuts.hpp"
+#include "stope/neighbors_model.hpp"
 #include "stope/predictor.hpp"
 
 namespace stope::testing_models {
@@ -102,10 +103,32 @@ inline Model imputer_model() {
   return {outline(table), Imputer::fit(table, options)};
 }
 
+/// A normalisation, cuts of its numbers, and a tree of these.
+inline Model chain_of_cuts(std::int64_t n_rows = 12) {
+  const Table table = mixed_table(n_rows, true);
+  const Model scale{outline(table), Normalizer::fit(table, {.method = Normalization::z})};
+  const Table scaled = std::get<Normalizer>(scale.fitted).apply(table);
+  const ApplyOptions coding{.missing = MissingPolicy::value, .style = CodeStyle::labels};
+  const CutsModel cuts{find_cuts(scaled, {.missing = MissingPolicy::value}), coding};
+  const Table coded = apply_cuts(scaled, cuts.cuts, coding);
+  return make_chain({scale, {outline(scaled), cuts}, {outline(coded), DecisionTree::fit(coded)}});
+}
+
+/// A normalisation, components of its columns, and k-NN among their scores.
+inline Model chain_of_neighbors(std::int64_t n_rows = 9) {
+  const Table table = numeric_table(n_rows);
+  const Model scale{outline(table), Normalizer::fit(table, {.method = Normalization::range})};
+  const Table scaled = std::get<Normalizer>(scale.fitted).apply(table);
+  const Model pca{outline(scaled), Pca::fit(scaled, {.n_components = 2})};
+  const Table scores = std::get<Pca>(pca.fitted).transform(scaled);
+  const NormalizeOptions normalize{.method = Normalization::z};
+  return make_chain({scale, pca, {outline(scores), make_neighbors_model(scores, {}, normalize, {.n_neighbors = 2})}});
+}
+
 /// One model of every kind.
 inline std::vector<Model> small_models() {
-  return {neighbors_model(3), pca_model(),  uncentred_model(),  lsq_model(),
-          tree_model(),       cuts_model(), normalizer_model(), imputer_model()};
+  return {neighbors_model(3), pca_model(),        uncentred_model(), lsq_model(),     tree_model(),
+          cuts_model(),       normalizer_model(), imputer_model(),   chain_of_cuts(), chain_of_neighbors()};
 }
 
 }  // namespace stope::testing_models

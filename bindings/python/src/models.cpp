@@ -145,6 +145,15 @@ nb::dict contents(const Imputer& imputer) {
   return dict;
 }
 
+// Each step is a model of its own.
+nb::dict contents(const ChainModel& chain) {
+  nb::list steps;
+  for (const Model& step : chain.steps) steps.append(nb::cast(step));
+  nb::dict dict;
+  dict["steps"] = steps;
+  return dict;
+}
+
 // A tree as an object, which keeps the model alive; any other kind as a dict of what was fitted.
 nb::object fitted(nb::handle self) {
   const Model& model = nb::cast<const Model&>(self);
@@ -224,6 +233,8 @@ void bind_models(nb::module_& module) {
       .def_static("of_neighbors", &model_of_neighbors, nb::arg("train"), nb::kw_only(), nb::arg("metric"),
                   nb::arg("metric_params"), nb::arg("feature_weights"), nb::arg("n_neighbors"), nb::arg("weights"),
                   nb::arg("normalize"), nb::arg("run"))
+      .def_static(
+          "chain", [](std::vector<Model> models) { return make_chain(std::move(models)); }, nb::arg("models"))
       .def_static("of_bytes", &of_bytes, nb::arg("bytes"), nb::arg("run"))
       .def_static(
           "read",

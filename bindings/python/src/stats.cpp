@@ -14,6 +14,7 @@
 #include "arrays.hpp"
 #include "device_arrays.hpp"
 #include "run.hpp"
+#include "stope/correlation.hpp"
 #include "stope/error.hpp"
 #include "stope/stats.hpp"
 
@@ -89,6 +90,7 @@ nb::dict columns_of(const std::vector<ColumnStatistics>& columns) {
   all["codes"] = objects(columns, codes_of);
   all["distinct"] = objects(columns, [](const ColumnStatistics& column) { return or_none(column.distinct); });
   all["histogram"] = objects(columns, histogram_of);
+  all["quantiles"] = objects(columns, [](const ColumnStatistics& column) { return array_of(column.quantiles); });
   return all;
 }
 
@@ -101,7 +103,8 @@ nb::tuple described(const Statistics& statistics) {
   return nb::make_tuple(columns_of(statistics.columns), classes);
 }
 
-StatsOptions options_of(std::string_view depth, bool distinct, std::int64_t histogram_bins, std::string by) {
+StatsOptions options_of(std::string_view depth, bool distinct, std::int64_t histogram_bins,
+                        std::vector<double> quantiles, std::string by) {
   StatsOptions options;
   if (depth == "extremes") {
     options.depth = StatsOptions::Depth::extremes;
@@ -110,6 +113,7 @@ StatsOptions options_of(std::string_view depth, bool distinct, std::int64_t hist
   }
   if (distinct) options.distinct = StatsOptions::Distinct::count;
   options.histogram_bins = histogram_bins;
+  options.quantiles = std::move(quantiles);
   options.by = std::move(by);
   return options;
 }
@@ -125,34 +129,49 @@ nb::tuple describe_view(const ArrayView& view, const StatsOptions& how, Run& run
       duration_of(view.n_rows, view.n_columns)));
 }
 
+nb::tuple correlated(const Table& table, std::string_view method, Run& run) {
+  const CorrelationOptions how{correlation_method(method)};
+  const auto n_columns = static_cast<std::int64_t>(table.columns.size());
+  const Correlation found = result_of(
+      run, [&](const RunOptions& options) { return correlation(table, how, options); },
+      duration_of(table.n_rows, n_columns));
+  const auto n = static_cast<std::size_t>(found.size());
+  return nb::make_tuple(found.names, array_of(std::vector<double>(found.values.begin(), found.values.end()), {n, n}),
+                        array_of(std::vector<std::int64_t>(found.counts.begin(), found.counts.end()), {n, n}));
+}
+
 }  // namespace
 
 void bind_stats(nb::module_& module) {
+  module.def("correlation", &correlated, nb::arg("table"), nb::arg("method"), nb::arg("run"));
   module.def(
       "describe_array",
-      [](const DeviceArray& array, std::string_view depth, bool distinct, std::int64_t histogram_bins, Run& run) {
-        return describe_view(array.view, options_of(depth, distinct, histogram_bins, ""), run);
+      [](const DeviceArray& array, std::string_view depth, bool distinct, std::int64_t histogram_bins,
+         std::vector<double> quantiles, Run& run) {
+        return describe_view(array.view, options_of(depth, distinct, histogram_bins, std::move(quantiles), ""), run);
       },
       nb::arg("array"), nb::arg("depth") = "all", nb::arg("distinct") = false, nb::arg("histogram_bins") = 0,
-      nb::arg("run"));
+      nb::arg("quantiles") = std::vector<double>(), nb::arg("run"));
   module.def(
       "describe_array",
-      [](const AnyArray& array, std::string_view depth, bool distinct, std::int64_t histogram_bins, Run& run) {
-        return describe_view(view_of(array), options_of(depth, distinct, histogram_bins, ""), run);
+      [](const AnyArray& array, std::string_view depth, bool distinct, std::int64_t histogram_bins,
+         std::vector<double> quantiles, Run& run) {
+        return describe_view(view_of(array), options_of(depth, distinct, histogram_bins, std::move(quantiles), ""),
+                             run);
       },
       nb::arg("array"), nb::arg("depth") = "all", nb::arg("distinct") = false, nb::arg("histogram_bins") = 0,
-      nb::arg("run"));
+      nb::arg("quantiles") = std::vector<double>(), nb::arg("run"));
   module.def(
       "describe_table",
       [](const Table& table, std::string by, std::string_view depth, bool distinct, std::int64_t histogram_bins,
-         Run& run) {
-        const StatsOptions how = options_of(depth, distinct, histogram_bins, std::move(by));
+         std::vector<double> quantiles, Run& run) {
+        const StatsOptions how = options_of(depth, distinct, histogram_bins, std::move(quantiles), std::move(by));
         return described(result_of(
             run, [&](const RunOptions& options) { return describe(table, how, options); },
             duration_of(table.n_rows, static_cast<std::int64_t>(table.columns.size()))));
       },
       nb::arg("table"), nb::arg("by") = "", nb::arg("depth") = "all", nb::arg("distinct") = false,
-      nb::arg("histogram_bins") = 0, nb::arg("run"));
+      nb::arg("histogram_bins") = 0, nb::arg("quantiles") = std::vector<double>(), nb::arg("run"));
 }
 
 }  // namespace stope::python

@@ -16,14 +16,14 @@ _PLACES = {
     "errors": ["StopeError"],
     "gram": ["gram_matvec"],
     "impute": ["KNNImputer"],
-    "io": ["Model", "load", "read_table", "save", "write_table"],
+    "io": ["Model", "chain", "load", "read_table", "save", "write_table"],
     "linear_model": ["LinearRegression", "Ridge"],
     "neighbors": [
         "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "RadiusNeighborsClassifier",
         "RadiusNeighborsRegressor",
     ],
     "pairwise": ["cross_distances", "pairwise_distances"],
-    "stats": ["column_stats"],
+    "stats": ["column_stats", "correlation"],
     "table": ["Table"],
     "tree": ["LocalDiscretizationTreeClassifier"],
 }

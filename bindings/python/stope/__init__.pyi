@@ -13,6 +13,7 @@ from .gram import gram_matvec as gram_matvec
 from .impute import KNNImputer as KNNImputer
 from .io import (
     Model as Model,
+    chain as chain,
     load as load,
     read_table as read_table,
     save as save,
@@ -27,7 +28,7 @@ from .neighbors import (
     RadiusNeighborsRegressor as RadiusNeighborsRegressor,
 )
 from .pairwise import cross_distances as cross_distances, pairwise_distances as pairwise_distances
-from .stats import column_stats as column_stats
+from .stats import column_stats as column_stats, correlation as correlation
 from .table import Table as Table
 from .tree import LocalDiscretizationTreeClassifier as LocalDiscretizationTreeClassifier
 

@@ -20,11 +20,11 @@ from .errors import InvalidArgumentError, InvalidDataError, UnsupportedError
 from .table import Table
 from .tree import LocalDiscretizationTreeClassifier, cuts_by_name
 
-__all__ = ["Model", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
+__all__ = ["Model", "chain", "load", "read_cuts", "read_table", "save", "write_cuts", "write_table"]
 
 FilePath = Union[str, "os.PathLike[str]"]
 
-_LISTS = ("names", "missing", "ignore", "nominal", "numeric", "date")
+_LISTS = ("names", "missing", "select", "ignore", "nominal", "numeric", "date")
 
 
 def _path_text(path):
@@ -45,12 +45,16 @@ def read_table(path: FilePath, **options) -> Table:
     Parameters
     ----------
     path : str or path-like
-        "-" is standard input.
+        "-" is standard input. A folder, or a pattern such as "parts/*.csv", makes one table of several files.
     **options
         format, encoding, separator, decimal, comment : str
             What the suffix and the text do not show.
         skip_lines : int
             Lines before the table.
+        thousands : str
+            The mark between groups of three digits, as in 1,234,567.5.
+        allow_ragged : bool
+            Fill records that are too short with missing values, and cut those that are too long.
         header : bool or "automatic"
             Whether the first record holds names.
         names : list of str
@@ -61,8 +65,12 @@ def read_table(path: FilePath, **options) -> Table:
             Columns by name or by number, counted from 1, that are no features.
         target_is_nominal : bool
             Read the target as it is spelled: for classification.
-        ignore, nominal, numeric, date : list of str
-            Columns to leave out, or to read as such.
+        select, ignore, nominal, numeric, date : list of str
+            Columns to keep, to leave out, or to read as such: names, numbers, patterns ("gene_*") or ranges ("3-10").
+        sample, sample_seed : int
+            Keep so many rows, chosen by chance; the same seed gives the same rows.
+        sheet : str or int
+            A workbook's sheet by name or number; by default the first one that is shown.
         nominal_order : "sorted" or "appearance"
         schema, schema_part : str
             A schema file, and "train" or "test".
@@ -87,7 +95,7 @@ def read_table(path: FilePath, **options) -> Table:
             options[name] = [options[name]]
         elif name in options:
             options[name] = [str(item) for item in options[name]]
-    for name in ("target", "id", "sample_weight", "schema"):
+    for name in ("target", "id", "sample_weight", "schema", "sheet"):
         if name in options:
             options[name] = os.fspath(options[name]) if name == "schema" else str(options[name])
     if isinstance(options.get("header"), bool):
@@ -172,6 +180,32 @@ def save(estimator, path: FilePath) -> None:
     model = _model_of(estimator)
     with job() as run:
         model.write(_path_text(path), run)
+
+
+def chain(*steps) -> "Model":
+    """Join fitted estimators and models into one :class:`Model`: a table passes them in this order.
+
+    Every step but the last gives a table (normalisations, cuts, components); the last may be of any kind. A step finds
+    the columns of the one before it by their names: those of frames, and pc1, pc2, ... of components.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Naming the column that a step needs and the one before it does not give.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from stope import PCA, LocalDiscretizationTreeClassifier, chain
+    >>> X = pd.DataFrame({"a": np.arange(6.0), "b": [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]})
+    >>> y = ["no", "no", "no", "yes", "yes", "yes"]
+    >>> pca = PCA(n_components=1).fit(X)
+    >>> tree = LocalDiscretizationTreeClassifier().fit(pd.DataFrame(pca.transform(X), columns=["pc1"]), y)
+    >>> chain(pca, tree).predict(X)[0]
+    'no'
+    """
+    return Model(_core.Model.chain([_model_of(step) for step in steps]))
 
 
 def load(path: FilePath) -> "Model":
@@ -281,6 +315,27 @@ class Model:
             return np.column_stack([column.array() for column in columns]) if columns else np.empty((table.n_rows, 0))
         return Table(table)
 
+    def explain(self, X, n_attributes=5):
+        """Return what decided the prediction of every row, as a :class:`Table`.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or Table
+            The rows.
+        n_attributes : int, default=5
+            k-NN: how many attributes of each neighbour are listed, the largest share of its distance first.
+
+        Returns
+        -------
+        table : Table
+            k-NN: a row for each query ("row"), neighbour ("pos", "train_index", "train_label", "distance", "weight",
+            "vote_share") and attribute ("attribute", "term", "attribute_share"). Trees: "rule" and "because". Least
+            squares: the "contribution" of every "attribute"; the one without a name is the intercept.
+        """
+        with job(self._reports) as run:
+            options = {"explain": "true", "explain_attributes": str(n_attributes)}
+            return Table(_core.apply_model(self._predictor, self._table(X, run), options, run))
+
     def export(self, format="text"):
         """Return a tree as a str: "text", "json", "dot", "svg" or "rules"."""
         return self._tree().format(format)
@@ -337,10 +392,15 @@ class Model:
 
     @property
     def parameters_(self):
-        """What was fitted, as a dict; it depends on the kind. A tree has "nodes", "rules" and "cuts"."""
-        fitted = self._model.fitted
+        """What was fitted, as a dict; it depends on the kind. A tree has "nodes", "rules" and "cuts", a chain "steps"."""
+        return self._parameters_of(self._model)
+
+    def _parameters_of(self, model):
+        fitted = model.fitted
         if isinstance(fitted, _core.DecisionTree):
             return {"nodes": fitted.nodes(), "rules": fitted.rules(), "cuts": fitted.cuts()}
+        if "steps" in fitted:
+            return {"steps": [(step.kind, self._parameters_of(step)) for step in fitted["steps"]]}
         return fitted
 
     def __reduce__(self):
@@ -359,6 +419,8 @@ class Model:
         if isinstance(fitted, _core.DecisionTree):
             is_small = len(fitted.nodes()["parent"]) <= _html.MOST_NODES_IN_A_VIEW
             part = _html.svg(fitted.format("svg")) if is_small else ""
+        elif "steps" in fitted:
+            part = _html.table(["step", "kind"], ((at, step.kind) for at, step in enumerate(fitted["steps"], start=1)))
         elif "coefficients" in fitted:
             facts += [("intercept", fitted["intercept"]), ("R²", fitted["r2"])]
             rows = zip(fitted["feature_names"], fitted["coefficients"].tolist())

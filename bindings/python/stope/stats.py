@@ -13,14 +13,14 @@ from ._frames import is_pandas_frame
 from ._run import Reports, job
 from .errors import UnsupportedError
 
-__all__ = ["ColumnStatistics", "column_stats"]
+__all__ = ["ColumnStatistics", "Correlation", "column_stats", "correlation"]
 
 _ARRAYS = (
     "count", "missing", "zeros", "min", "max", "min_row", "max_row", "sum", "mean", "variance", "std", "skewness",
 )
 
 
-def column_stats(X, *, by=None, distinct=False, histogram_bins=0, depth="all", device="auto"):
+def column_stats(X, *, by=None, distinct=False, histogram_bins=0, quantiles=(), depth="all", device="auto"):
     """Return the statistics of every column of X.
 
     Parameters
@@ -35,6 +35,9 @@ def column_stats(X, *, by=None, distinct=False, histogram_bins=0, depth="all", d
         Counts the different values of numeric columns, in a second pass.
     histogram_bins : int, default=0
         Counts values in that many bins of equal width, in a second pass; 0 makes no histograms.
+    quantiles : float or sequence of floats from 0 to 1, default=()
+        Exact quantiles of the values that are present, as numpy.nanquantile computes them, in a second pass; 0.5 is the
+        median.
     depth : {"all", "extremes"}, default="all"
         "extremes" computes count, missing, zeros, min and max alone, with less arithmetic.
     device : str, default="auto"
@@ -54,17 +57,18 @@ def column_stats(X, *, by=None, distinct=False, histogram_bins=0, depth="all", d
     (array([3., 5.]), array([6, 5]), array([2, 0]))
     """
     reports = Reports()
+    shares = np.atleast_1d(np.asarray(quantiles, dtype=np.float64)).tolist()
     with job(reports, device=device) as run:
         view = device_view(X.reshape(-1, 1) if _is_gpu_column(X) else X)
         if view is not None:
             if by is not None:
                 raise UnsupportedError("classes of rows need X in the host's memory")
-            columns, classes = _core.describe_array(view.native, depth, bool(distinct), int(histogram_bins), run)
+            columns, classes = _core.describe_array(view.native, depth, bool(distinct), int(histogram_bins), shares, run)
             named = False
         else:
             named, source = _source(X, run)
             if by is None and not named:
-                columns, classes = _core.describe_array(source, depth, bool(distinct), int(histogram_bins), run)
+                columns, classes = _core.describe_array(source, depth, bool(distinct), int(histogram_bins), shares, run)
             else:
                 table = source if named else _core.Table.of_array(source, [], True, run)
                 if by is None:
@@ -74,12 +78,67 @@ def column_stats(X, *, by=None, distinct=False, histogram_bins=0, depth="all", d
                 else:
                     table, by_name = _with_classes(table, by)
                 columns, classes = _core.describe_table(
-                    table, by_name, depth, bool(distinct), int(histogram_bins), run
+                    table, by_name, depth, bool(distinct), int(histogram_bins), shares, run
                 )
                 if by is not None and not isinstance(by, str):  # it is no column of X
                     columns = _without_last(columns)
                     classes = [(value, rows, _without_last(of_class)) for value, rows, of_class in classes]
-    return ColumnStatistics(columns, classes, named, reports.last)
+    return ColumnStatistics(columns, classes, named, reports.last, shares)
+
+
+class Correlation:
+    """Correlations of columns.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the numeric columns, in their order; x0, x1, ... for arrays.
+    values : ndarray of shape (n_columns, n_columns)
+        Symmetric; NaN where a correlation does not exist.
+    counts : ndarray of int64 of shape (n_columns, n_columns)
+        Rows in which both values are present.
+    """
+
+    def __init__(self, names, values, counts):
+        self.names, self.values, self.counts = names, values, counts
+
+    def to_pandas(self):
+        """Return a pandas.DataFrame, as DataFrame.corr does."""
+        import pandas as pd
+
+        return pd.DataFrame(self.values, index=self.names, columns=self.names)
+
+    def __repr__(self):
+        return f"<stope.Correlation of {len(self.names)} columns>"
+
+
+def correlation(X, *, method="pearson"):
+    """Correlate the numeric columns of X, each pair over the rows in which both values are present.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns), or frame
+        As in :func:`column_stats`; columns of names are left out. NaN is missing.
+    method : {"pearson", "spearman"}, default="pearson"
+        Of the values, or of their ranks in the rows of the pair; equal values share their mean rank.
+
+    Returns
+    -------
+    correlation : Correlation
+        The bits do not depend on threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from stope import correlation
+    >>> correlation(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])).values[0, 1].round(12).item()
+    1.0
+    """
+    with job() as run:
+        named, source = _source(X, run)
+        table = source if named else _core.Table.of_array(source, [], True, run)
+        names, values, counts = _core.correlation(table, method, run)
+    return Correlation(names if named else [f"x{i}" for i in range(len(names))], values, counts)
 
 
 class ColumnStatistics:
@@ -107,13 +166,17 @@ class ColumnStatistics:
         For columns of names: how often each occurs.
     histograms : list of (counts, edges) or None
         As numpy.histogram returns them.
+    quantiles : dict of float to ndarray of float64
+        One array for each share that was asked for; NaN for columns of names.
+    median : ndarray of float64
+        Only where the share 0.5 was asked for.
     classes : dict of str to ColumnStatistics
         For ``by``, in the order of its values; else empty.
     report_ : Report
         What computed the statistics, and why.
     """
 
-    def __init__(self, columns, classes, named, report):
+    def __init__(self, columns, classes, named, report, shares=()):
         self.types = columns["type"]
         self.names = columns["name"] if named else [f"x{i}" for i in range(len(self.types))]
         self._named = named
@@ -123,10 +186,13 @@ class ColumnStatistics:
         self.distinct = columns["distinct"]
         self.value_counts = [_value_counts(*each) for each in zip(columns["values"], columns["counts"], columns["codes"])]
         self.histograms = [_histogram(each) for each in columns["histogram"]]
+        self.quantiles = _quantiles(columns.get("quantiles", ()), shares)
+        if 0.5 in self.quantiles:
+            self.median = self.quantiles[0.5]
         self.classes = {}
         for value, n_rows, of_class in classes:
             of_class["values"] = columns["values"]
-            self.classes[value] = ColumnStatistics({**of_class, "name": columns["name"]}, [], named, report)
+            self.classes[value] = ColumnStatistics({**of_class, "name": columns["name"]}, [], named, report, shares)
             self.classes[value].n_rows = n_rows
         self.n_rows = int(self.count[0] + self.missing[0]) if len(self.types) else 0
         self.report_ = report
@@ -148,6 +214,7 @@ class ColumnStatistics:
         at = self.names.index(column) if isinstance(column, str) else range(len(self))[column]
         one = {"name": self.names[at], "type": self.types[at]}
         one.update((name, getattr(self, name)[at]) for name in _ARRAYS)
+        one.update(quantiles={share: values[at] for share, values in self.quantiles.items()})
         one.update(distinct=self.distinct[at], value_counts=self.value_counts[at], histogram=self.histograms[at])
         return one
 
@@ -161,6 +228,7 @@ class ColumnStatistics:
         members = {"type": self.types, **{name: getattr(self, name) for name in _ARRAYS}}
         if any(each is not None for each in self.distinct):
             members["distinct"] = self.distinct
+        members.update((f"q{share:g}", values) for share, values in self.quantiles.items())
         return pd.DataFrame(members, index=pd.Index(self.names, name="column"))
 
     _SHOWN = ("count", "missing", "min", "max", "mean", "std", "skewness")
@@ -168,10 +236,14 @@ class ColumnStatistics:
     def _lines(self):
         """The cells that people read: a list for each column of X."""
         for at, name in enumerate(self.names):
-            yield [name, self.types[at], *(_text(getattr(self, each)[at]) for each in self._SHOWN)]
+            numbers = [_text(getattr(self, each)[at]) for each in self._SHOWN]
+            yield [name, self.types[at], *numbers, *(_text(values[at]) for values in self.quantiles.values())]
+
+    def _heads(self):
+        return ["column", "type", *self._SHOWN, *(f"q{share:g}" for share in self.quantiles)]
 
     def __repr__(self):
-        lines = [["column", "type", *self._SHOWN], *self._lines()]
+        lines = [self._heads(), *self._lines()]
         widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         rows = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
         if self.classes:
@@ -179,7 +251,7 @@ class ColumnStatistics:
         return "\n".join(rows)
 
     def _repr_html_(self):
-        head = "".join(f"<th>{each}</th>" for each in ("column", "type", *self._SHOWN))
+        head = "".join(f"<th>{each}</th>" for each in self._heads())
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in self._lines()
         )
@@ -265,6 +337,17 @@ def _value_counts(values, counts, codes):
         return None
     names = values if codes is None else [values[code] for code in codes]
     return dict(zip(names, counts.tolist()))
+
+
+def _quantiles(columns, shares):
+    """An array for each share, in their order; columns of names have no quantiles."""
+    if not shares:
+        return {}
+    found = np.full((len(shares), len(columns)), np.nan)
+    for at, of_column in enumerate(columns):
+        if len(of_column) == len(shares):
+            found[:, at] = of_column
+    return dict(zip(shares, found))
 
 
 def _histogram(histogram):

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 
 import stope
-from stope import column_stats
+from stope import column_stats, correlation
 
 TYPES = ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?", "f2", ">f8", ">i4"]
 
@@ -203,3 +203,63 @@ def test_an_array_in_a_gpus_memory_is_looked_for_there(shape):
 def test_the_report_is_that_of_the_run():
     found = column_stats(np.zeros((10, 2)), device="cpu")
     assert "backend" in str(found.report_)
+
+
+SHARES = [0.0, 0.05, 1 / 3, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, np.int64])
+@pytest.mark.parametrize("n", [1, 2, 1000, 200_000])
+def test_quantiles_are_numpys(dtype, n):
+    rng = np.random.default_rng(n)
+    X = (rng.standard_normal((n, 3)) * 100).astype(dtype)
+    found = column_stats(X, quantiles=SHARES)
+    expected = np.quantile(X.astype(np.float64), SHARES, axis=0)
+    assert np.array_equal(np.array(list(found.quantiles.values())), expected)
+    assert np.array_equal(found.median, expected[3])
+
+
+def test_quantiles_leave_missing_values_out_and_names_alone():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": rng.random(500), "name": rng.choice(["a", "b"], 500)})
+    frame.loc[rng.random(500) < 0.2, "x"] = np.nan
+    found = column_stats(frame, by="name", quantiles=0.25)
+    assert found["x"]["quantiles"] == {0.25: np.nanquantile(frame.x, 0.25)}
+    assert np.isnan(found["name"]["quantiles"][0.25])
+    for value, part in frame.groupby("name"):
+        assert found.classes[value]["x"]["quantiles"][0.25] == np.nanquantile(part.x, 0.25)
+    assert "q0.25" in repr(found) and "q0.25" in found.to_pandas().columns
+    assert column_stats(frame).quantiles == {} and not hasattr(column_stats(frame), "median")
+    for wrong in (-0.1, 1.5, np.nan):
+        with pytest.raises(ValueError, match="from 0 to 1"):
+            column_stats(frame, quantiles=[0.5, wrong])
+
+
+@pytest.mark.parametrize("method", ["pearson", "spearman"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_correlations_are_those_of_pandas(method, missing):
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((3000, 20)) + rng.standard_normal((3000, 1)) * np.linspace(-2, 2, 20)
+    X[:, 3] = np.round(X[:, 3])  # ties
+    X[:, 4] = 0.1
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+        X[:, 5] = np.nan
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(20)]).assign(word="a")
+    found = correlation(frame, method=method)
+    expected = frame.drop(columns="word").corr(method=method)
+    if missing:  # pandas finds tiny spreads in a constant column
+        expected.loc["c4"] = expected["c4"] = np.nan
+    np.testing.assert_allclose(found.values, expected.to_numpy(), atol=1e-12)
+    assert found.names == list(expected.columns) and found.to_pandas().columns.equals(expected.columns)
+    present = (~np.isnan(X)).astype(int)
+    assert np.array_equal(found.counts, present.T @ present)
+    assert np.array_equal(correlation(X, method=method).values, found.values, equal_nan=True)
+
+
+def test_a_correlation_needs_numbers_and_a_known_method():
+    with pytest.raises(ValueError, match="no numeric columns"):
+        correlation(pd.DataFrame({"a": ["x", "y"]}))
+    with pytest.raises(ValueError, match="kendall"):
+        correlation([[1.0, 2.0]], method="kendall")
+    assert np.isnan(correlation([[1.0, 2.0]]).values).all()

@@ -190,6 +190,7 @@ void apply_options(Table& table, const ArrowOptions& options, const RunOptions& 
   read.id = options.id;
   read.sample_weight = options.sample_weight;
   read.target_is_nominal = options.target_is_nominal;
+  read.select = options.select;
   read.ignore = options.ignore;
   read.nominal = options.nominal;
   if (options.target.empty() && options.target_is_nominal) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "io/csv/thousands.hpp"
 #include "io/number.hpp"
 
 namespace stope::io::csv {
@@ -26,7 +27,14 @@ Meaning meaning(std::string_view field, const FieldRules& rules, bool tokens_fir
 
 Meaning FieldRules::number(std::string_view field, char decimal, double& value) const {
   return meaning(field, *this, numeric_tokens, value,
-                 [&](std::string_view text) { return parse_number(text, value, decimal); });
+                 [&](std::string_view text) { return parse(text, decimal, value); });
+}
+
+bool FieldRules::parse(std::string_view text, char decimal, double& value) const {
+  if (parse_number(text, value, decimal)) return true;
+  std::string plain;
+  return dialect.thousands != '\0' && without_thousands(text, dialect.thousands, decimal, plain) &&
+         parse_number(plain, value, decimal);
 }
 
 Meaning FieldRules::date(std::string_view field, IsoDate& date) const {
@@ -38,10 +46,12 @@ Meaning FieldRules::date(std::string_view field, IsoDate& date) const {
 }
 
 bool FieldRules::keeps_digits(std::string_view field) const {
-  if (!is_quoted(field)) return !loses_digits(field);
-  std::string content;
-  unquote(field, content);
-  return !loses_digits(content);
+  std::string content(field);
+  if (is_quoted(field)) unquote(field, content);
+  std::string plain;
+  const bool marked =
+      dialect.thousands != '\0' && without_thousands(content, dialect.thousands, dialect.decimal, plain);
+  return !loses_digits(marked ? plain : content);
 }
 
 FieldRules make_rules(const Dialect& dialect, const std::vector<std::string>& missing) {

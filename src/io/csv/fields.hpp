@@ -30,6 +30,8 @@ struct FieldRules {
 
   /// `field` trimmed; `value` is set for a number, NaN where missing.
   Meaning number(std::string_view field, char decimal, double& value) const;
+  /// Reads the whole of `text`, which is no token, as a number, perhaps with marks between its thousands.
+  bool parse(std::string_view text, char decimal, double& value) const;
   /// As number(), for an ISO date (iso_date.hpp).
   Meaning date(std::string_view field, IsoDate& date) const;
   /// Whether a number's text, quoted or not, comes back from a double (loses_digits in number.hpp).

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
+#include "base/counted.hpp"
 #include "io/csv/blanks.hpp"
 #include "io/csv/head.hpp"
 #include "io/csv/near_numbers.hpp"
@@ -42,8 +44,8 @@ bool means_missing(std::string_view value) {
 
 ValueClass class_of(const std::string& value, const FieldRules& rules) {
   double number = 0;
-  const bool point = parse_number(value, number, rules.dialect.decimal);
-  const bool comma = rules.commas && parse_number(value, number, ',');
+  const bool point = rules.parse(value, rules.dialect.decimal, number);
+  const bool comma = rules.commas && rules.parse(value, ',', number);
   if (point || comma) {
     if (loses_digits(value)) return kSpelledNumber;
     return !rules.commas || (point && comma) ? kNumber : point ? kPointNumber : kCommaNumber;
@@ -109,12 +111,18 @@ class Warnings {
     if (!file_.plan.header_doubt.empty()) {
       run_.warn(warning::kHeaderGuessed, file_.text.name + ": " + file_.plan.header_doubt);
     }
+    if (!file_.plan.title_doubt.empty()) run_.warn(warning::kTitle, file_.text.name + ": " + file_.plan.title_doubt);
+    tell_ragged();
     if (file_.plan.columns.size() == 1 && options_.separator == '\0') look_for_blanks();
     for (std::size_t c = 0; c < file_.plan.columns.size(); ++c) {
-      if (is_ignored(c)) continue;
       const ColumnPlan& plan = file_.plan.columns[c];
+      if (plan.ignored) continue;
       if (plan.kind == Kind::nominal) {
         if (!plan.declared) look_at_values(c);
+        continue;
+      }
+      if (!plan.declared && has_no_value(c)) {
+        if (add(kNoValues, c)) messages_[kNoValues].text = named(c) + " has no value in any row";
         continue;
       }
       look_at_numbers(c);
@@ -132,13 +140,34 @@ class Warnings {
     std::string text = {};    // about the first column
     std::vector<std::size_t> columns = {};
   };
-  enum Kinds : std::size_t { kSpelled, kNearly, kUnread, kCommas, kLost, kOffsets };
+  enum Kinds : std::size_t { kSpelled, kNearly, kUnread, kThousands, kSigns, kCommas, kLost, kOffsets, kNoValues };
 
-  bool is_ignored(std::size_t c) const {
-    const std::string number = std::to_string(c + 1);
-    const std::string& name = file_.plan.columns[c].name;
-    return std::any_of(options_.ignore.begin(), options_.ignore.end(),
-                       [&](const std::string& text) { return text == name || text == number; });
+  // Which of the messages about numbers that no reading takes; each has an option of its own that helps.
+  static Kinds kind_of(unsigned ways) {
+    if ((ways & (kPercent | kCurrency)) != 0) return kSigns;
+    if ((ways & (kCommaThousands | kPointThousands)) != 0) return kThousands;
+    return (ways & kDecimalComma) != 0 ? kUnread : kSigns;
+  }
+
+  void tell_ragged() {
+    const RaggedRecords& ragged = file_.ragged;
+    if (ragged.n_short + ragged.n_long == 0) return;
+    std::string text;
+    if (ragged.n_short > 0) {
+      text = counted(ragged.n_short, "record") + " with fewer fields than the first one " +
+             (ragged.n_short == 1 ? "was" : "were") + " filled with missing values, from " +
+             line_of(ragged.first_short);
+    }
+    if (ragged.n_long > 0) {
+      text += (text.empty() ? "" : "; ") + counted(ragged.n_long, "record") + " with more fields lost them, from " +
+              line_of(ragged.first_long);
+    }
+    run_.warn(warning::kRaggedRecords, text);
+  }
+
+  std::string line_of(std::int64_t offset) const {
+    const Place place = place_of(file_.text, offset);
+    return "line " + std::to_string(place.line) + " of " + place.file;
   }
 
   void look_for_blanks() {
@@ -188,13 +217,14 @@ class Warnings {
       if (!means_missing(value)) ways &= near_numbers_of(value);
       if (ways == 0) return;
     }
-    if (ways == kAnyNearNumber || !add(kUnread, c)) return;
+    const Kinds kind = kind_of(ways);
+    if (ways == kAnyNearNumber || !add(kind, c)) return;
     const Buffer<std::int32_t>& codes = file_.table.columns[c].codes();
     const auto first = std::find_if(codes.begin(), codes.end(), [&](std::int32_t code) {
       return code >= 0 && !means_missing(file_.table.columns[c].values[code]);
     });
-    messages_[kUnread].text = named(c) + " is nominal and stays text, but its values look like " +
-                              std::string(name_of_near_numbers(ways)) + ": " + cell_of_row(c, first - codes.begin());
+    messages_[kind].text = named(c) + " is nominal and stays text, but its values look like " +
+                           std::string(name_of_near_numbers(ways)) + ": " + cell_of_row(c, first - codes.begin());
   }
 
   void look_at_numbers(std::size_t c) {
@@ -214,6 +244,11 @@ class Warnings {
     if (time.offset >= 0 && add(kOffsets, c)) {
       messages_[kOffsets].text = "the times of " + named(c) + " were converted to UTC: " + cell(time.offset, time.text);
     }
+  }
+
+  bool has_no_value(std::size_t c) const {
+    const Buffer<double>& values = std::get<Buffer<double>>(file_.table.columns[c].data);
+    return !values.empty() && std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
   }
 
   std::string named(std::size_t c) const { return "column '" + file_.plan.columns[c].name + "'"; }
@@ -259,12 +294,13 @@ class Warnings {
 
   // "line 4 of t.csv has 'N/A', line 9 has '-'"
   std::string lines_of(std::size_t c, const NominalCells& cells, const std::vector<bool>& classes) const {
-    std::string text;
+    std::string text, file;  // the file of the line before: several may be parts of one table
     for (const std::int64_t row : first_rows(c, cells, classes, kShownCells)) {
       const HeadField field = field_of_row(c, row);
       const Place place = place_of(file_.text, field.begin);
       text += (text.empty() ? "line " : ", line ") + std::to_string(place.line) +
-              (text.empty() ? " of " + place.file : "") + " has " + shown(field_text(file_.text, field));
+              (place.file != file ? " of " + place.file : "") + " has " + shown(field_text(file_.text, field));
+      file = place.file;
     }
     return text;
   }
@@ -296,12 +332,15 @@ class Warnings {
   const ReadFile& file_;
   const ReadOptions& options_;
   const RunOptions& run_;
-  std::array<Message, 6> messages_ = {{{warning::kKeptAsSpelled, "; so are"},
+  std::array<Message, 9> messages_ = {{{warning::kKeptAsSpelled, "; so are"},
                                        {warning::kNearlyNumeric, "; much the same holds for"},
                                        {warning::kNearlyNumeric, "; much the same holds for"},
+                                       {warning::kThousandsMarks, "; much the same holds for"},
+                                       {warning::kUnreadSigns, "; much the same holds for"},
                                        {warning::kDecimalCommas, ", and of"},
                                        {warning::kDigitsLost, "; the same happens in"},
-                                       {warning::kOffsetsDropped, "; so were those of"}}};
+                                       {warning::kOffsetsDropped, "; so were those of"},
+                                       {warning::kNoValues, "; neither has"}}};
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ struct ReadFile {
   const Table& table;
   const std::vector<FirstField>& lost_digits;   ///< by column
   const std::vector<FirstField>& offset_times;  ///< by column
+  const RaggedRecords& ragged;
 };
 
 /// Calls run.warn at most once for each code (stope/warning.hpp). A warning names the first column it is about, with

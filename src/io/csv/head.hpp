@@ -40,14 +40,13 @@ std::string_view field_text(const Text& text, const HeadField& field);
 std::string content_of(std::string_view trimmed);
 
 /// Calls visit(field, row) for the fields of one column in `data`, whose first record is row 0. Blank records in a row
-/// are visited once.
+/// are visited once. A record may have too few fields.
 template <class Visit>
 void visit_column(const Text& text, const Head& data, std::size_t column, std::size_t n_columns, const Visit& visit) {
   std::int64_t row = 0;
   for (const HeadRecord& record : data) {
     if (record.blank && n_columns > 1) continue;
-    if (record.fields.size() != n_columns) return;
-    visit(field_text(text, record.fields[column]), row);
+    if (column < record.fields.size()) visit(field_text(text, record.fields[column]), row);
     row += record.n;
   }
 }

@@ -66,8 +66,9 @@ bool counts_up(const Text& text, const HeadRecord& record, const std::vector<Evi
 
 // Whether at least half of the fields are names of the first table's columns. A row of the numbers 1, 2, ... is data,
 // although columns without names have these names.
-bool names_the_same(const Text& text, const HeadRecord& first, const ReadOptions& options, const FieldRules& rules) {
-  const std::unordered_set<std::string_view> names(options.first_names.begin(), options.first_names.end());
+bool names_the_same(const Text& text, const HeadRecord& first, const std::vector<std::string>& first_names,
+                    const FieldRules& rules) {
+  const std::unordered_set<std::string_view> names(first_names.begin(), first_names.end());
   bool numbers = true;
   std::size_t n_known = 0;
   for (const HeadField& field : first.fields) {
@@ -114,6 +115,7 @@ class Decider {
   }
 
   bool has_misfits() const { return misfits_ > 0; }
+  bool has_misfits_alone() const { return misfits_ > 0 && fits_ == 0; }
 
   HeaderDecision decide() const {
     if (!has_rows_) return alone();
@@ -180,10 +182,17 @@ HeaderDecision decide_header(const Text& text, const Head& head, const FieldRule
             doubt ? "the first record is taken as data, because names are given, though it does not fit" : ""};
   }
   if (!options.first_names.empty()) {
-    if (names_the_same(text, first, options, rules)) return {true, true, ""};
+    if (names_the_same(text, first, options.first_names, rules)) return {true, true, ""};
     if (are_positions(options.first_names)) return {false, true, ""};
   }
   return Decider(text, head, first, rules).decide();
+}
+
+bool looks_like_names(const Text& text, const Head& head, const FieldRules& rules,
+                      const std::vector<std::string>& names) {
+  const HeadRecord* first = first_record(head);
+  if (first == nullptr) return false;
+  return names_the_same(text, *first, names, rules) || Decider(text, head, *first, rules).has_misfits_alone();
 }
 
 }  // namespace stope::io::csv

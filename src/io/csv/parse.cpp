@@ -22,6 +22,23 @@ void make_tail(ParseJob& job, const Segment& last) {
   job.tail_size = n + (ended ? 0 : 1);
 }
 
+void RaggedRecords::note_short(std::int64_t offset) {
+  ++n_short;
+  if (first_short < 0 || offset < first_short) first_short = offset;
+}
+
+void RaggedRecords::note_long(std::int64_t offset) {
+  ++n_long;
+  if (first_long < 0 || offset < first_long) first_long = offset;
+}
+
+void RaggedRecords::add(const RaggedRecords& other) {
+  n_short += other.n_short;
+  n_long += other.n_long;
+  if (first_short < 0 || (other.first_short >= 0 && other.first_short < first_short)) first_short = other.first_short;
+  if (first_long < 0 || (other.first_long >= 0 && other.first_long < first_long)) first_long = other.first_long;
+}
+
 Worker::Worker(ParseJob& job, MemoryMeter& meter)
     : job_(job),
       max_rows_(std::max<std::int64_t>(1, job.batch_fields / job.layout.n_columns)),
@@ -99,7 +116,7 @@ bool Worker::index_by_grammar(Batch& batch) {
   const std::string_view text(batch.base, static_cast<std::size_t>(batch.size));
   std::int64_t at = 0, row = 0;
   while (at < batch.size && row < max_rows_) {
-    const std::int64_t first = row * n_columns;
+    const std::int64_t first = row * n_columns, begin_of_record = at;
     std::int64_t i = 0;
     const Record record = scan_record(text, at, job_.layout.dialect, [&](std::int64_t begin, std::int64_t end) {
       if (i < n_columns) {
@@ -115,7 +132,7 @@ bool Worker::index_by_grammar(Batch& batch) {
     }
     at = record.next;
     if (is_skipped(record, n_columns)) continue;
-    if (record.n_fields != n_columns) return false;
+    if (record.n_fields != n_columns && !fit_record(batch, record, begin_of_record, row)) return false;
     ++row;
   }
   batch.n_rows = row;
@@ -124,6 +141,24 @@ bool Worker::index_by_grammar(Batch& batch) {
   batch.ends = ends_.data();
   batch.skip = 0;
   batch.suspicious = true;  // the index may have stopped before it saw all of these bytes
+  return true;
+}
+
+// Fills a record that is too short with empty fields; of one that is too long the surplus fields are not indexed.
+bool Worker::fit_record(const Batch& batch, const Record& record, std::int64_t at, std::int64_t row) {
+  if (!job_.layout.ragged) return false;
+  const std::int64_t n_columns = job_.layout.n_columns;
+  const std::int64_t offset = batch.text_offset + at;
+  if (record.n_fields > n_columns) {
+    ragged_.note_long(offset);
+    return true;
+  }
+  ragged_.note_short(offset);
+  const std::size_t first = static_cast<std::size_t>(row * n_columns + record.n_fields);
+  const auto n = static_cast<std::ptrdiff_t>(n_columns - record.n_fields);
+  const std::uint32_t end = ends_[first - 1];
+  std::fill_n(begins_.begin() + static_cast<std::ptrdiff_t>(first), n, end);
+  std::fill_n(ends_.begin() + static_cast<std::ptrdiff_t>(first), n, end);
   return true;
 }
 

@@ -37,6 +37,16 @@ struct FirstField {
   }
 };
 
+/// Records that have not as many fields as the table has columns.
+struct RaggedRecords {
+  std::int64_t n_short = 0, n_long = 0;
+  std::int64_t first_short = -1, first_long = -1;  ///< offsets in the text; -1: none
+
+  void add(const RaggedRecords& other);
+  void note_short(std::int64_t offset);
+  void note_long(std::int64_t offset);
+};
+
 /// What all workers share while they parse.
 struct ParseJob {
   const Text& text;
@@ -75,6 +85,7 @@ class Worker {
   bool any_present(std::size_t column) const { return columns_[column].any_present; }
   /// The first number of a declared column whose digits a double does not give back.
   const FirstField& lost_digits(std::size_t column) const { return columns_[column].lost_digits; }
+  const RaggedRecords& ragged() const { return ragged_; }
   /// The first time of a column with an offset from UTC.
   const FirstField& offset_time(std::size_t column) const { return columns_[column].offset_time; }
 
@@ -101,6 +112,7 @@ class Worker {
   bool index(Batch& batch);
   bool index_fast(Batch& batch);
   bool index_by_grammar(Batch& batch);
+  bool fit_record(const Batch& batch, const Record& record, std::int64_t at, std::int64_t row);
   void fill(const Batch& batch);
   void fill_numbers(const Batch& batch, const ColumnSlice& slice, std::size_t column);
   void fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column);
@@ -123,6 +135,7 @@ class Worker {
   std::vector<Dictionary::Key> keys_;
   std::string scratch_;
   BadValue bad_value_;
+  RaggedRecords ragged_;
 };
 
 }  // namespace stope::io::csv

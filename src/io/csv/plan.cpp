@@ -4,6 +4,8 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "base/counted.hpp"
+#include "io/column_choice.hpp"
 #include "io/csv/head.hpp"
 #include "io/csv/header.hpp"
 #include "io/csv/segments.hpp"
@@ -18,12 +20,37 @@ constexpr std::int64_t kHeadRecords = 1000;
 constexpr std::int64_t kHeadBytes = std::int64_t{256} << 10;
 constexpr std::size_t kHeadValues = 500;  // a column with more at the head has mostly distinct ones: names, keys
 
+bool is_alphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+void check_thousands(const Dialect& dialect) {
+  const char mark = dialect.thousands;
+  const auto refuse = [mark](const std::string& why) {
+    throw Error(ErrorCode::invalid_argument, "'" + std::string(1, mark) + "' cannot be " + why,
+                {.option = "thousands"});
+  };
+  if (mark == '\0') return;
+  if (is_alphanumeric(mark) || mark == '-' || mark == '+' || mark == '"' || mark == '\n' || mark == '\r' ||
+      (mark & 0x80) != 0) {
+    refuse("the mark between thousands");
+  }
+  if (mark == dialect.decimal) refuse("both the mark between thousands and the decimal mark");
+  if (mark == dialect.separator && mark == ' ') refuse("both the mark between thousands and the separator");
+}
+
+// A point between thousands makes the comma the decimal mark, unless another one is given.
+char decimal_of(const ReadOptions& options) {
+  if (options.decimal != '\0') return options.decimal;
+  return options.thousands == '.' ? ',' : '.';
+}
+
 Dialect dialect_of(const Text& text, const ReadOptions& options, const CancelToken& cancel) {
   const auto refuse = [](std::string_view what, char c) {
     throw Error(ErrorCode::invalid_argument, "'" + std::string(1, c) + "' cannot be the " + std::string(what),
                 {.option = std::string(what)});
   };
-  Dialect dialect{options.separator, options.decimal == '\0' ? '.' : options.decimal, options.comment};
+  Dialect dialect{options.separator, decimal_of(options), options.comment, options.thousands};
   if (dialect.separator == '\0') dialect.separator = text.separator;
   if (dialect.separator == '\0') {
     dialect.separator = options.format == Format::tsv ? '\t' : find_separator(text, dialect, cancel);
@@ -34,12 +61,12 @@ Dialect dialect_of(const Text& text, const ReadOptions& options, const CancelTok
   }
   if (dialect.comment == dialect.separator) refuse("comment character", dialect.comment);
   const char d = dialect.decimal;
-  const bool alphanumeric = (d >= '0' && d <= '9') || (d >= 'a' && d <= 'z') || (d >= 'A' && d <= 'Z');
-  if (alphanumeric || d == '-' || d == '+' || d == ' ' || d == '\0') refuse("decimal mark", d);
+  if (is_alphanumeric(d) || d == '-' || d == '+' || d == ' ' || d == '\0') refuse("decimal mark", d);
   if (dialect.separator == dialect.decimal) {
     throw Error(ErrorCode::invalid_argument,
                 "'" + std::string(1, d) + "' cannot be both the separator and the decimal mark", {.option = "decimal"});
   }
+  check_thousands(dialect);
   return dialect;
 }
 
@@ -98,21 +125,22 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
     }
   }
   const ColumnNames known(std::move(names), options.unknown_columns, source);
-  const auto declare_named = [&](const std::string& text, std::string_view option, ValueType type) {
-    const std::int64_t index = known.find(text, option);
+  const ColumnChoice choice = choose_columns(known, options);
+  const auto declare_found = [&](std::int64_t index, ValueType type) {
     if (index < 0) return;
     ColumnPlan& column = plan.columns[static_cast<std::size_t>(index)];
     if (column.declared && is_nominal(column.type) == is_nominal(type)) return;  // the schema says it more precisely
     declare(column, kind_of(type), type);
   };
-  for (const std::string& text : options.nominal) {
-    declare_named(text, text == options.id ? "id" : "nominal", ValueType::polynominal);
-  }
-  for (const std::string& text : options.numeric) declare_named(text, "numeric", ValueType::real);
-  for (const std::string& text : options.date) declare_named(text, "date", ValueType::date);
+  for (const std::int64_t index : choice.nominal) declare_found(index, ValueType::polynominal);
+  for (const std::int64_t index : choice.numeric) declare_found(index, ValueType::real);
+  for (const std::int64_t index : choice.date) declare_found(index, ValueType::date);
+  for (const std::int64_t index : choice.ignore) plan.columns[static_cast<std::size_t>(index)].ignored = true;
   const std::string target = target_name(options, schema);
-  if (options.target_is_nominal && !target.empty()) declare_named(target, "target", ValueType::polynominal);
-  if (!options.sample_weight.empty()) declare_named(options.sample_weight, "sample_weight", ValueType::real);
+  if (options.target_is_nominal && !target.empty()) declare_found(known.find(target, "target"), ValueType::polynominal);
+  if (!options.sample_weight.empty()) {
+    declare_found(known.find(options.sample_weight, "sample_weight"), ValueType::real);
+  }
 }
 
 // The readings that take every field at the head, the likeliest first.
@@ -163,6 +191,15 @@ void collect_values(ColumnPlan& plan, const Text& text, const Head& data, std::s
   }
 }
 
+// An export often begins with a title, whose line is filled with separators.
+std::string title_doubt(const HeadRecord& first) {
+  constexpr std::size_t kFewest = 3;
+  const auto named = std::count_if(first.fields.begin(), first.fields.end(),
+                                   [](const HeadField& field) { return field.end > field.begin; });
+  if (named != 1 || first.fields.size() < kFewest) return "";
+  return "the first record names 1 of " + counted(std::ssize(first.fields), "column") + ", so it may be a title";
+}
+
 Head take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& options, Head head) {
   const HeadRecord& first = *first_record(head);
   const std::size_t n_columns = first.fields.size();
@@ -172,7 +209,10 @@ Head take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& o
   // A table of one column without a header begins at the top: an empty line there is a missing value.
   if (decision.header) {
     check_characters(text, 0, first.next);
-    if (options.names.empty()) names = header_names(text, first, decision.guessed);
+    if (options.names.empty()) {
+      names = header_names(text, first, decision.guessed);
+      if (decision.guessed) plan.title_doubt = title_doubt(first);
+    }
     plan.data_begin = first.next;
     kind = Names::given;
   } else {
@@ -230,14 +270,22 @@ Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schem
   plan.rules = schema != nullptr && schema->missing_token.has_value() && default_tokens
                    ? make_rules(dialect, {*schema->missing_token})
                    : make_rules(dialect, options.missing);
-  plan.rules.commas = options.decimal == '\0' && dialect.separator == ';';
+  const bool comma_is_free = options.thousands != ',' && options.thousands != '.';
+  plan.rules.commas = options.decimal == '\0' && dialect.separator == ';' && comma_is_free;
 
   std::int64_t head_end = 0;
   Head head = read_head(text, dialect, kHeadRecords, kHeadBytes, cancel, &head_end);
   check_first_record(text, head, head_end, dialect);
   Names kind = Names::positions;
   const Head data = take_header(plan, kind, text, options, std::move(head));
-  apply_declarations(plan, kind, options, schema, text.name);
+  try {
+    apply_declarations(plan, kind, options, schema, text.name);
+  } catch (const Error& error) {
+    if (plan.title_doubt.empty() || error.code() != ErrorCode::invalid_data) throw;
+    Place place = error.place();
+    place.option = "skip_lines";
+    throw Error(error.code(), error.message() + "; " + plan.title_doubt, place);
+  }
   for (std::size_t i = 0; i < plan.columns.size(); ++i) {
     ColumnPlan& column = plan.columns[i];
     if (!column.declared) guess_readings(column, text, data, i, plan.columns.size(), plan.rules);

@@ -21,6 +21,7 @@ struct ColumnPlan {
   unsigned left = 0;                     ///< readings to try if a field does not fit `kind`: the guess was wrong
   bool declared = false;                 ///< by schema or options
   bool listed = false;                   ///< the schema lists the values: any other is an error
+  bool ignored = false;                  ///< by the options: nothing is told of such a column
   ValueType type = ValueType::real;      ///< as declared
   std::vector<std::string> values;       ///< known beforehand, from the schema or from the head of the file
   std::vector<std::int64_t> first_rows;  ///< first rows of `values`, if they come from the file
@@ -31,6 +32,7 @@ struct Plan {
   std::vector<ColumnPlan> columns;
   std::int64_t data_begin = 0;  ///< offset of the first record that is data
   std::string header_doubt;     ///< HeaderDecision::doubt
+  std::string title_doubt;      ///< empty, or that the first record may be a title above the table
 };
 
 /// Goes on to the first reading that is left; there is one.

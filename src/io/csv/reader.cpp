@@ -43,7 +43,7 @@ class Reader {
         pool_(run.threads) {
     budget_ = text_.budget - std::ssize(plan_.columns) * kColumnBytes;  // at least 0, as the head was read
     layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect,
-               csv::chunk_bytes(tuning)};
+               csv::chunk_bytes(tuning), options.allow_ragged};
   }
 
   Table read() {
@@ -56,7 +56,7 @@ class Reader {
       if (!read_columns()) throw_bad_value();
     }
     if (run_.warn)
-      warn_of_guesses({text_, plan_, layout_, segments_, table_, lost_digits_, offset_times_}, options_, run_);
+      warn_of_guesses({text_, plan_, layout_, segments_, table_, lost_digits_, offset_times_, ragged_}, options_, run_);
     return std::move(table_);
   }
 
@@ -152,6 +152,10 @@ class Reader {
     wrong.clear();
     for (const std::size_t c : job.columns) {
       if (job.misfits[c].load()) wrong.push_back(c);
+    }
+    ragged_ = {};
+    for (const auto& worker : workers) {
+      if (worker != nullptr) ragged_.add(worker->ragged());
     }
     finish(job, workers, worker_of);
     return true;
@@ -296,6 +300,7 @@ class Reader {
   std::vector<Segment> segments_;
   std::int64_t n_rows_ = 0;
   std::vector<FirstField> lost_digits_, offset_times_;  // by column
+  RaggedRecords ragged_;
   std::mutex failure_mutex_;
   BadValue bad_value_;
   Table table_;

@@ -16,7 +16,8 @@ namespace stope::io::csv {
 struct Dialect {
   char separator = ',';
   char decimal = '.';
-  char comment = '\0';  // '\0': there are no comments
+  char comment = '\0';    // '\0': there are no comments
+  char thousands = '\0';  // '\0': numbers have no marks between groups of digits
 };
 
 inline bool is_blank(char c, char separator) {

@@ -114,12 +114,14 @@ std::vector<Segment> exact_segments(const Text& text, const Layout& layout, cons
     check_status(text, record);
     check_characters(text, at, record.next);
     if (!is_skipped(record, layout.n_columns)) {
-      if (record.n_fields != layout.n_columns) {
+      if (record.n_fields != layout.n_columns && !layout.ragged) {
+        Place place = place_of(text, excess >= 0 ? excess : at);
+        place.option = "allow_ragged";
         const bool one_more = empty && record.n_fields == layout.n_columns + 1;
         throw Error(ErrorCode::invalid_data,
                     "expected " + counted(layout.n_columns, "field") + ", found " + std::to_string(record.n_fields) +
                         (one_more ? ": the line ends with a separator, the first one does not" : ""),
-                    place_of(text, excess >= 0 ? excess : at));
+                    place);
       }
       ++current.n_rows;
     }

@@ -24,6 +24,7 @@ struct Layout {
   std::int64_t n_columns = 0;
   Dialect dialect;
   std::int64_t chunk_bytes = 0;  ///< a segment is at least this long, unless the file is shorter
+  bool ragged = false;           ///< records may have fewer or more fields
 };
 
 /// Guesses the segments at memory speed, in parallel: a line end is outside quotes if an even number of quotes comes
@@ -34,7 +35,8 @@ std::vector<Segment> guess_segments(const Text& text, const Layout& layout, cons
                                     const CancelToken& cancel);
 
 /// Finds the segments by the grammar, one record after the other. Throws invalid_data at the first record that has not
-/// n_columns fields, or has an unterminated quote, text after a closing quote, a NUL, or bytes that are no UTF-8.
+/// n_columns fields (unless the layout is ragged), or has an unterminated quote, text after a closing quote, a NUL, or
+/// bytes that are no UTF-8.
 std::vector<Segment> exact_segments(const Text& text, const Layout& layout, const CancelToken& cancel);
 
 /// Throws invalid_data if text[begin, end) holds a NUL or bytes that are no UTF-8.

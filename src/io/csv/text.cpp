@@ -171,6 +171,9 @@ Text text_of(const Bytes& bytes, Encoding encoding, std::int64_t budget) {
 }
 
 Text open_text(const Bytes& bytes, const ReadOptions& options, std::int64_t budget) {
+  if (bytes.parts != nullptr) {  // join_parts has opened each of them
+    return {.view = bytes.view, .converted = {}, .name = bytes.name, .budget = budget, .parts = bytes.parts};
+  }
   Text text = text_of(bytes, options.encoding, budget);
   if (options.skip_lines < 0) {
     throw Error(ErrorCode::invalid_argument, "skip_lines is " + std::to_string(options.skip_lines),
@@ -185,7 +188,14 @@ Text open_text(const Bytes& bytes, const ReadOptions& options, std::int64_t budg
 
 Place place_of(const Text& text, std::int64_t offset) {
   Place place{text.name, text.first_line, 1};
-  const std::string_view before = text.view.substr(0, static_cast<std::size_t>(offset));
+  std::string_view before = text.view.substr(0, static_cast<std::size_t>(offset));
+  if (text.parts != nullptr && !text.parts->empty()) {
+    const auto after = std::upper_bound(text.parts->begin() + 1, text.parts->end(), offset,
+                                        [](std::int64_t at, const BytesPart& part) { return at < part.begin; });
+    const BytesPart& part = *(after - 1);
+    place = {part.name, part.first_line, 1};
+    before.remove_prefix(static_cast<std::size_t>(part.begin));
+  }
   // Files without CR are counted at memory speed.
   std::size_t line = 0;
   if (before.find('\r') == std::string_view::npos) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "io/bytes.hpp"
 #include "stope/buffer.hpp"
@@ -16,9 +18,10 @@ struct Text {
   std::string_view view;
   Buffer<char> converted;
   std::string name;
-  std::int64_t first_line = 1;      ///< the file's line at which `view` begins
-  char separator = '\0';            ///< as a first line `sep=;` names it
-  std::int64_t budget = INT64_MAX;  ///< bytes that its columns may take
+  std::int64_t first_line = 1;                                    ///< the file's line at which `view` begins
+  char separator = '\0';                                          ///< as a first line `sep=;` names it
+  std::int64_t budget = INT64_MAX;                                ///< bytes that its columns may take
+  std::shared_ptr<const std::vector<BytesPart>> parts = nullptr;  ///< of a text of several files
 };
 
 /// Converts a file's bytes. Throws invalid_data for a byte order mark that contradicts `encoding` and for malformed

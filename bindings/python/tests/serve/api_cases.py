@@ -51,6 +51,7 @@ MODELS = [
 # job, roles, options.
 JOBS = [
     ("stats", {}, {}), ("stats", {}, {"by": "class"}), ("stats", {}, {"extremes": "true"}),
+    ("stats", {}, {"quantiles": "0.25,0.5"}), ("correlation", {}, {}), ("correlation", {}, {"method": "spearman"}),
     ("histogram", {"ignore": "id"}, {"bins": "7"}), ("value_counts", {"ignore": "id"}, {}),
     ("best_cuts", {"target": "class", "ignore": "id,colour"}, {"missing": "value"}),
     ("find_cuts", {"target": "class", "ignore": "id,colour"}, {"missing": "value"}),

@@ -229,6 +229,8 @@ async def model_text(
         raise Problem(404, "no-format", f"there is no format {format!r}; there are {', '.join(_TEXTS)}")
     model = await _opened(request, name)
     tree = model.predictor.model.fitted
+    if isinstance(tree, dict) and "steps" in tree:  # a chain: the tree may be its last step
+        tree = tree["steps"][-1].fitted
     if not isinstance(tree, _core.DecisionTree):
         raise Problem(404, "no-tree", f"this model ({model.kind}) is no tree")
     text = await request.app.state.jobs.file_work(lambda: tree.format(format))

@@ -7,7 +7,7 @@ public final class Jobs {
   /**
    * Runs a job.
    *
-   * @param job "stats" gives a row a column; "histogram" a row a bin; "value_counts" a row a value; "best_cuts" a row an
+   * @param job "stats" gives a row a column; "correlation" a row a pair of columns; "histogram" a row a bin; "value_counts" a row a value; "best_cuts" a row an
    *     attribute; "find_cuts" a row a cut; "evaluate" a row a k; "confusion" a row a cell; "feature_ranges" a row a numeric feature; "pairwise" a
    *     row a pair of rows: "request", "document", "distance"
    * @param table the table

@@ -1,0 +1,1 @@
+"""Example workflows, which Orange offers under Help and on its welcome page."""

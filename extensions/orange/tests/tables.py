@@ -1,0 +1,45 @@
+"""Tables for the tests: Orange's own, and some with everything that makes trouble."""
+
+import numpy as np
+from Orange.data import ContinuousVariable, DiscreteVariable, Domain, StringVariable, Table, TimeVariable
+
+
+def mixed_table(n_rows=60, seed=1, missing=0.1, weights=False):
+    """Two numeric, one time and two discrete attributes, a discrete class, a text and a numeric meta."""
+    rng = np.random.default_rng(seed)
+    domain = Domain(
+        [
+            ContinuousVariable("a"), TimeVariable("when", have_date=1),
+            DiscreteVariable("color", ("red", "green", "blue")), ContinuousVariable("b"),
+            DiscreteVariable("size", ("L", "M", "S")),
+        ],
+        DiscreteVariable("class", ("no", "yes", "maybe")),
+        [StringVariable("name"), ContinuousVariable("note")],
+    )
+    X = np.column_stack([
+        rng.integers(0, 6, n_rows), rng.integers(0, 5, n_rows) * 86400.0, rng.integers(0, 3, n_rows),
+        np.round(rng.normal(size=n_rows), 1), rng.integers(0, 3, n_rows),
+    ]).astype(float)
+    X[rng.random(X.shape) < missing] = np.nan
+    y = rng.integers(0, 3, n_rows).astype(float)
+    metas = np.array([[f"row {i % 7}", float(i)] for i in range(n_rows)], dtype=object)
+    W = rng.integers(1, 4, n_rows).astype(float) if weights else None
+    return Table.from_numpy(domain, X, y, metas, W)
+
+
+def numeric_class(table):
+    """The same attributes with a number to predict."""
+    domain = Domain(table.domain.attributes, ContinuousVariable("y"))
+    return Table.from_numpy(domain, table.X, np.round(np.random.default_rng(2).normal(size=len(table)), 2))
+
+
+def without_class(table):
+    return table.transform(Domain(table.domain.attributes))
+
+
+def with_missing_classes(table, rows):
+    """A copy in which these rows have no class."""
+    copied = table.copy()
+    with copied.unlocked(copied.Y):
+        copied.Y[rows] = np.nan
+    return copied

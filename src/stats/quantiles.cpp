@@ -1,0 +1,277 @@
+#include "stats/quantiles.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string>
+
+#include "base/number_text.hpp"
+#include "stats/gather.hpp"
+#include "stope/error.hpp"
+
+namespace stope::stats {
+namespace {
+
+constexpr int kDigitBits = 16, kLevels = 64 / kDigitBits;
+constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+constexpr std::int64_t kTaskRows = std::int64_t{1} << 18, kBlockRows = 4096;
+// Shorter columns are copied and selected from whole: to clear and join the counts would take longer.
+constexpr std::int64_t kShortRows = std::int64_t{1} << 17;
+
+using Key = std::uint64_t;
+constexpr Key kSign = Key{1} << 63;
+
+// Keys are ordered as their values are, with -0 below 0. So which value has a rank does not depend on where it lay.
+Key key_of(double value) {
+  const Key bits = std::bit_cast<Key>(value);
+  return (bits & kSign) != 0 ? ~bits : bits | kSign;
+}
+
+double value_of(Key key) {
+  return std::bit_cast<double>((key & kSign) != 0 ? key & ~kSign : ~key);
+}
+
+// A rank that is wanted, and the value that has it.
+struct Wanted {
+  std::int64_t rank;
+  double value = std::numeric_limits<double>::quiet_NaN();
+};
+
+// The values whose keys begin with the same digits. Of these values the first has rank `before` in the column.
+struct Bucket {
+  Key prefix = 0;  // its leading `level` digits, other bits zero
+  int level = 0;
+  std::int64_t before = 0, count = 0;
+
+  bool holds(Key key) const { return level == 0 || (key ^ prefix) >> (64 - kDigitBits * level) == 0; }
+};
+
+template <class Work>
+void for_values(const Source& source, std::int64_t begin, std::int64_t end, const CancelToken& cancel,
+                const Work& work) {
+  with_kernel_type(source.type, [&](auto type) {
+    using T = decltype(type);
+    T block[kBlockRows];
+    for (std::int64_t row = begin; row < end; row += kBlockRows) {
+      cancel.check();
+      const std::int64_t n = std::min(kBlockRows, end - row);
+      gather(source, row, n, 1.0, block);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const auto value = static_cast<double>(block[i]);
+        if (value == value) work(value);
+      }
+    }
+  });
+}
+
+// Puts the values of these ranks into place: ranks ascend, and count from the first of the values.
+void select(std::vector<double>& values, std::int64_t before, const CancelToken& cancel, std::span<Wanted> wanted) {
+  const auto less = [](double a, double b) { return key_of(a) < key_of(b); };
+  auto from = values.begin();
+  for (Wanted& one : wanted) {
+    const auto at = values.begin() + (one.rank - before);
+    cancel.check();
+    if (at >= from) {
+      std::nth_element(from, at, values.end(), less);
+      from = at + 1;
+    }
+    one.value = *at;
+  }
+}
+
+// The ranks of one long column, found digit by digit by all threads.
+class Search {
+ public:
+  Search(const Source& source, std::int64_t room, const CancelToken& cancel, ThreadPool& pool,
+         std::vector<Wanted>& wanted)
+      : source_(source), room_(room), cancel_(cancel), pool_(pool), wanted_(wanted) {}
+
+  void run(std::int64_t count) {
+    std::vector<Bucket> open = {{0, 0, 0, count}};
+    std::vector<Bucket> small;
+    while (!open.empty()) {
+      const Bucket bucket = open.back();
+      open.pop_back();
+      for (const Bucket& inner : divided(bucket)) (inner.count <= room_ ? small : open).push_back(inner);
+    }
+    for (auto first = small.begin(); first != small.end();) {
+      auto last = first;
+      for (std::int64_t held = 0; last != small.end() && held + last->count <= room_; ++last) held += last->count;
+      collect({first, last});
+      first = last;
+    }
+  }
+
+ private:
+  std::span<Wanted> wanted_in(const Bucket& bucket) {
+    const auto below = [](const Wanted& one, std::int64_t rank) { return one.rank < rank; };
+    const auto first = std::lower_bound(wanted_.begin(), wanted_.end(), bucket.before, below);
+    return {first, std::lower_bound(first, wanted_.end(), bucket.before + bucket.count, below)};
+  }
+
+  std::int64_t n_tasks() const { return (source_.n + kTaskRows - 1) / kTaskRows; }
+  template <class Work>
+  void each_value(const Work& work) {
+    pool_.parallel_for(n_tasks(), cancel_, [&](std::int64_t task, int worker) {
+      const std::int64_t begin = task * kTaskRows;
+      for_values(source_, begin, std::min(begin + kTaskRows, source_.n), cancel_,
+                 [&](double value) { work(value, static_cast<std::size_t>(worker)); });
+    });
+  }
+
+  // Counts the next digit of the bucket's values, and returns those of its parts that hold a wanted rank. Where no
+  // digit is left, all values are the same.
+  std::vector<Bucket> divided(const Bucket& bucket) {
+    if (bucket.level == kLevels) {
+      for (Wanted& one : wanted_in(bucket)) one.value = value_of(bucket.prefix);
+      return {};
+    }
+    std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(pool_.size()));
+    for (auto& of_worker : counts) of_worker.resize(kDigits);
+    const int shift = 64 - kDigitBits * (bucket.level + 1);
+    each_value([&](double value, std::size_t worker) {
+      const Key key = key_of(value);
+      if (bucket.holds(key)) ++counts[worker][(key >> shift) & (kDigits - 1)];
+    });
+    std::vector<Bucket> parts;
+    std::int64_t before = bucket.before;
+    for (std::size_t digit = 0; digit < kDigits; ++digit) {
+      Bucket part{bucket.prefix | Key{digit} << shift, bucket.level + 1, before, 0};
+      for (const auto& of_worker : counts) part.count += of_worker[digit];
+      before += part.count;
+      if (!wanted_in(part).empty()) parts.push_back(part);
+    }
+    return parts;
+  }
+
+  // Copies the values of these buckets, and selects among them.
+  void collect(std::span<const Bucket> buckets) {
+    std::vector<std::int32_t> first_of(kDigits, -1), next(buckets.size(), -1);  // lists of buckets by their first digit
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const auto digit = static_cast<std::size_t>(buckets[i].prefix >> (64 - kDigitBits));
+      next[i] = first_of[digit];
+      first_of[digit] = static_cast<std::int32_t>(i);
+    }
+    using Lists = std::vector<std::vector<double>>;
+    std::vector<Lists> found(static_cast<std::size_t>(pool_.size()), Lists(buckets.size()));
+    each_value([&](double value, std::size_t worker) {
+      const Key key = key_of(value);
+      for (std::int32_t i = first_of[key >> (64 - kDigitBits)]; i >= 0; i = next[static_cast<std::size_t>(i)]) {
+        const auto at = static_cast<std::size_t>(i);
+        if (buckets[at].holds(key)) found[worker][at].push_back(value);
+      }
+    });
+    pool_.parallel_for(std::ssize(buckets), cancel_, [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      std::vector<double> values = std::move(found[0][at]);
+      for (std::size_t worker = 1; worker < found.size(); ++worker) {
+        values.insert(values.end(), found[worker][at].begin(), found[worker][at].end());
+        found[worker][at] = {};
+      }
+      select(values, buckets[at].before, cancel_, wanted_in(buckets[at]));
+    });
+  }
+
+  const Source& source_;
+  std::int64_t room_;
+  const CancelToken& cancel_;
+  ThreadPool& pool_;
+  std::vector<Wanted>& wanted_;
+};
+
+// The ranks at and behind every quantile's place, ascending and each once.
+std::vector<Wanted> wanted_of(const std::vector<double>& shares, std::int64_t count) {
+  std::vector<Wanted> wanted;
+  wanted.reserve(2 * shares.size());
+  for (const double share : shares) {
+    const auto rank = static_cast<std::int64_t>(std::floor(static_cast<double>(count - 1) * share));
+    wanted.push_back({rank});
+    if (rank + 1 < count) wanted.push_back({rank + 1});
+  }
+  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) { return a.rank < b.rank; });
+  const auto same = [](const Wanted& a, const Wanted& b) { return a.rank == b.rank; };
+  wanted.erase(std::unique(wanted.begin(), wanted.end(), same), wanted.end());
+  return wanted;
+}
+
+std::vector<double> quantiles_of(const std::vector<double>& shares, std::int64_t count,
+                                 const std::vector<Wanted>& wanted) {
+  std::vector<double> quantiles;
+  quantiles.reserve(shares.size());
+  const auto value_at = [&](std::int64_t rank) {
+    const auto below = [](const Wanted& one, std::int64_t other) { return one.rank < other; };
+    return std::lower_bound(wanted.begin(), wanted.end(), rank, below)->value;
+  };
+  for (const double share : shares) {
+    const double position = static_cast<double>(count - 1) * share;
+    const auto rank = static_cast<std::int64_t>(std::floor(position));
+    const double below = value_at(rank);
+    const double fraction = position - static_cast<double>(rank);
+    quantiles.push_back(rank + 1 < count ? interpolated(below, value_at(rank + 1), fraction) : below);
+  }
+  return quantiles;
+}
+
+void of_short_column(const Source& source, const std::vector<double>& shares, const CancelToken& cancel,
+                     ColumnStatistics& column) {
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(source.n));
+  for_values(source, 0, source.n, cancel, [&](double value) { values.push_back(value); });
+  const auto count = static_cast<std::int64_t>(values.size());
+  column.quantiles.assign(shares.size(), ColumnStatistics::kNone);
+  if (count == 0) return;
+  std::vector<Wanted> wanted = wanted_of(shares, count);
+  select(values, 0, cancel, wanted);
+  column.quantiles = quantiles_of(shares, count, wanted);
+}
+
+}  // namespace
+
+void check_quantiles(const std::vector<double>& shares) {
+  if (std::ssize(shares) > kMostQuantiles) {
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(shares.size()) + " quantiles: at most " + std::to_string(kMostQuantiles) + " at a time",
+                {.option = "quantiles"});
+  }
+  for (const double share : shares) {
+    if (share >= 0.0 && share <= 1.0) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "the quantile " + number_text(share) + " is no share of the values: a number from 0 to 1 is needed",
+                {.option = "quantiles"});
+  }
+}
+
+double interpolated(double below, double above, double fraction) {
+  if (fraction == 0.0 || below == above) return below;
+  const double step = above - below;
+  if (std::isinf(step) && std::isfinite(below) && std::isfinite(above)) {
+    return below * (1.0 - fraction) + above * fraction;
+  }
+  if (std::isfinite(above) != std::isfinite(below)) return std::isfinite(above) ? below : above;
+  return fraction >= 0.5 ? above - step * (1.0 - fraction) : below + step * fraction;
+}
+
+void add_quantiles(const std::vector<Source>& sources, const std::vector<double>& shares, std::int64_t budget,
+                   const CancelToken& cancel, ThreadPool& pool, std::vector<ColumnStatistics*>& columns) {
+  pool.parallel_for(static_cast<std::int64_t>(sources.size()), cancel, [&](std::int64_t i, int) {
+    const auto c = static_cast<std::size_t>(i);
+    if (sources[c].n < kShortRows) of_short_column(sources[c], shares, cancel, *columns[c]);
+  });
+  for (std::size_t c = 0; c < sources.size(); ++c) {
+    if (sources[c].n < kShortRows) continue;
+    const std::int64_t count = columns[c]->count;
+    columns[c]->quantiles.assign(shares.size(), ColumnStatistics::kNone);
+    if (count == 0 || shares.empty()) continue;
+    std::vector<Wanted> wanted = wanted_of(shares, count);
+    // The copies grow by doubling and are joined once: they take up to four times their size.
+    const std::int64_t fits = budget / 8 / static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t room = std::clamp<std::int64_t>(count / 4, 1 << 12, std::max<std::int64_t>(fits, 1 << 12));
+    Search(sources[c], room, cancel, pool, wanted).run(count);
+    columns[c]->quantiles = quantiles_of(shares, count, wanted);
+  }
+}
+
+}  // namespace stope::stats

@@ -1,0 +1,79 @@
+"""--report of evaluate, tree, stats and pca: the page beside the usual output."""
+
+import shlex
+
+import pytest
+
+from program import run
+from report_page import Page, percent
+from test_report import check_structure, flowers, houses
+
+JOBS = {
+    "evaluate": ["--target", "kind", "--normalize", "z", "-k", "1,5,9", "--cv", "5"],
+    "tree": ["--target", "kind", "--missing-policy", "value", "--cv", "5", "--prune-holdout", "0.3"],
+    "stats": ["--by", "kind"],
+    "pca": ["--target", "kind", "--numeric-only", "--impute", "mean", "--normalize", "z"],
+}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return flowers(tmp_path_factory.mktemp("option") / "flowers.csv")
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_page_comes_beside_the_same_output(table, tmp_path, job):
+    plain = run(job, table, *JOBS[job])
+    both = run(job, table, *JOBS[job], "--report", tmp_path / "p.html")
+    assert (both.out, both.err) == (plain.out, plain.err)
+    page = Page((tmp_path / "p.html").read_bytes())
+    check_structure(page)
+    (command,) = page.commands()
+    assert shlex.split(command) == ["stope", job, str(table), *shlex.split(command)[3:]]
+    again = run(*shlex.split(command)[1:], "--report", tmp_path / "again.html")
+    assert again.out == plain.out and (tmp_path / "again.html").read_bytes() == page.bytes
+
+
+def test_the_pages_show_what_the_command_found(table, tmp_path):
+    def page_of(job, *more):
+        done = run(job, table, *JOBS[job], *more, "--json", "--report", tmp_path / f"{job}.html").json()
+        return done, Page((tmp_path / f"{job}.html").read_bytes())
+
+    scores, page = page_of("evaluate")
+    for row, expected in zip(page.table("Scores for each k")[1:], scores["of_k"], strict=True):
+        assert percent(row[1]) == pytest.approx(expected["scores"]["accuracy"], abs=6e-4)
+    tree, page = page_of("tree")
+    assert f"{tree['tree']['leaves']} leaves, depth {tree['tree']['depth']}" in page.words("tree")
+    assert len(page.table("The boxes of the picture")) - 1 == tree["tree"]["nodes"]
+    assert [one.tag for one in page.section("tree").iter("ol")] == ["ol"]
+    assert len(list(page.section("tree").iter("li"))) >= tree["tree"]["leaves"]
+    _, page = page_of("stats")
+    assert len(page.all("article")) == 4 and "“kind”" not in [a.findtext("div/h3/bdi") for a in page.all("article")]
+    found, page = page_of("pca")
+    shares = [percent(row[2]) for row in page.table("Variance of the components")[1:]]
+    assert shares == pytest.approx(found["explained_variance_ratio"][: len(shares)], abs=6e-4)
+
+
+def test_a_numeric_label_gets_a_page_of_errors(tmp_path):
+    table = houses(tmp_path / "houses.csv")
+    run("evaluate", table, "--target", "price", "--normalize", "z", "-k", "1..9", "--report", tmp_path / "p.html")
+    page = Page((tmp_path / "p.html").read_bytes())
+    check_structure(page)
+    assert len(page.table("Scores for each k")) == 10 and "RMSE" in page.words()
+
+
+@pytest.mark.bad_input
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("path,words", [("p.csv", "possible are .html"), ("absent/p.html", "absent"), ("-", "stdout")])
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(table, tmp_path, job, path, words):
+    done = run(job, table, *JOBS[job], "--report", path, code=None, cwd=tmp_path)
+    assert done.code in (2, 3) and words in done.err and done.out == b""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.bad_input
+def test_applied_components_have_no_page(table, tmp_path):
+    fit = ["pca", table, *JOBS["pca"], "--n-components", "2", "-o", tmp_path / "s.csv", "--components-out", tmp_path / "c.csv"]
+    run(*fit)
+    done = run("pca", table, "--numeric-only", "--impute", "mean", "--apply", tmp_path / "c.csv", "--report", tmp_path / "p.html", code=2)
+    assert "--report cannot be used with --apply" in done.err
