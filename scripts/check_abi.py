@@ -30,7 +30,7 @@ COMPILER = os.environ.get("CC", "cc")
 QUIET = ["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed", "--no-architecture",
          "--type-id-style", "hash"]
 JOBS = """run read arrow stats correlation histogram value_counts best_cuts find_cuts evaluate confusion feature_ranges pairwise
-pairwise_distances neighbors classify regress pca lsq tree cuts normalize apply search""".split()
+pairwise_distances neighbors classify regress pca lsq tree cuts normalize impute apply search""".split()
 VERSION = tuple("STOPE_ABI_MAJOR STOPE_ABI_MINOR".split())
 
 

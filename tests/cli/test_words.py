@@ -100,8 +100,8 @@ def test_there_is_an_option_for_whatever_is_to_be_left_out(folder):
 
 @pytest.mark.parametrize("args", [
     ["regress", "typo.csv", "typo.csv", "--target", "a", "-k", "1"],
-    ["classify", "apart.csv", "apart.csv", "--target", "b", "--nominal", "y", "--metric", "nan_euclidean", "-k", "1"],
-    ["evaluate", "apart.csv", "--target", "a", "--metric", "nan_euclidean", "-k", "1", "--loo"],
+    ["classify", "apart.csv", "apart.csv", "--target", "b", "--nominal", "y", "--metric", "manhattan", "-k", "1"],
+    ["evaluate", "apart.csv", "--target", "a", "--metric", "manhattan", "-k", "1", "--loo"],
 ])
 def test_no_warning_comes_before_the_error_that_makes_it_false(folder, args):
     assert not is_warning(error_of(folder, *args))

@@ -73,6 +73,29 @@ TEST(Impute, RowsWithoutADonorGetTheColumnsFallback) {
   EXPECT_EQ(median.table.columns[0].at(4), 3.0);
 }
 
+TEST(Impute, DonorsAtAnInfiniteDistanceWeighNothing) {
+  Table table;
+  table.n_rows = 3;
+  table.columns = {make_numeric("x", {1e200, -1e200, -1e200}), make_numeric("y", {kNaN, 2, 4})};
+  const Filled by_distance = fill(Imputer::fit(table, {.n_neighbors = 1, .weights = VoteWeights::distance}), table);
+  EXPECT_EQ(by_distance.cells[0].value, 3.0) << "the mean of the column";
+  EXPECT_EQ(by_distance.report.columns[1].n_fallback, 1);
+  EXPECT_EQ(fill(Imputer::fit(table, {.n_neighbors = 1}), table).cells[0].value, 2.0);
+}
+
+TEST(Impute, InfinitiesDonateAndOppositeOnesLeaveTheValueMissing) {
+  const double inf = HUGE_VAL;
+  Table table;
+  table.n_rows = 5;
+  table.columns = {make_numeric("x", {0, 1, 2, 3, 4}), make_numeric("y", {kNaN, inf, inf, -inf, 7})};
+  EXPECT_EQ(fill(Imputer::fit(table, {.n_neighbors = 2}), table).cells[0].value, inf);
+  const Filled opposite = fill(Imputer::fit(table, {.n_neighbors = 3}), table);
+  EXPECT_TRUE(opposite.table.columns[1].missing(0));
+  EXPECT_EQ(opposite.report.columns[1].n_left, 1);
+  const ImputeOptions median{.n_neighbors = 4, .strategy = ImputeStrategy::median};
+  EXPECT_EQ(fill(Imputer::fit(table, median), table).cells[0].value, inf);
+}
+
 TEST(Impute, ColumnsWithoutAnyValueStayMissingWithAWarning) {
   Table table = small();
   table.columns.push_back(make_numeric("none", {kNaN, kNaN, kNaN, kNaN}));
