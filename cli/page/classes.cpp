@@ -41,7 +41,7 @@ ClassList class_list(const Column& label) {
   if (list.n_rest == 0) return list;
   const std::int64_t shown = std::accumulate(list.rows.begin(), list.rows.end(), std::int64_t{0});
   list.rows.push_back(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) - shown);
-  list.names.push_back(fmt::format("{} other classes", list.n_rest));
+  list.names.push_back(fmt::format("{} others", list.n_rest));
   for (std::int32_t& group : list.group_of) group = group < 0 ? static_cast<std::int32_t>(own) : group;
   return list;
 }

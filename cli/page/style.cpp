@@ -112,7 +112,7 @@ ol.rules li{margin:0 0 5px}
 footer{border-top:1px solid var(--line);margin:30px 0 0;padding:18px 0 40px;color:var(--soft);font-size:14px}
 @media (max-width:520px){h1{font-size:25px}h2{font-size:20px}.wrap{padding:0 14px}.tiles{gap:8px}
 .tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.tiles dd{font-size:19px}header{padding-top:22px}}
-@media print{body{font-size:11pt}nav,.skip{display:none}.wrap{max-width:none;padding:0}
+@media print{body{font-size:11pt}nav,.skip,details:not([open]){display:none}.wrap{max-width:none;padding:0}
 .card,figure,.tiles div,tr{break-inside:avoid}h2,h3{break-after:avoid}section{padding-top:18px}
 .scroll{overflow:visible}.scroll svg{max-width:100%}svg,.tiles div{print-color-adjust:exact}}
 )";

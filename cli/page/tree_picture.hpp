@@ -10,7 +10,7 @@
 
 namespace stope::cli::page {
 
-/// What of a tree fits into a readable picture.
+/// The part of a tree that fits into a readable picture.
 struct TreeView {
   std::vector<std::int64_t> nodes;  ///< those that are drawn, in preorder
   std::vector<bool> open;           ///< whether the children of a drawn node are drawn, too

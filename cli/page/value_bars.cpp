@@ -8,7 +8,7 @@
 namespace stope::cli::page {
 namespace {
 
-constexpr double kWidth = 320, kLine = 23, kBar = 15, kTop = 3, kLeft = 126, kRight = 262;
+constexpr double kWidth = 320, kLine = 23, kBar = 15, kTop = 3, kLeft = 140, kRight = 262;
 
 void draw_line(Markup& out, const ClassCounts& counts, const ClassList& classes, std::size_t value, double per_row) {
   const double top = kTop + static_cast<double>(value) * kLine, middle = top + kBar / 2 + 4;

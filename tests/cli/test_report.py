@@ -4,11 +4,14 @@ import json
 import math
 import re
 import shlex
+import signal
+import subprocess
+import time
 
 import numpy as np
 import pytest
 
-from program import SHARED, records, run
+from program import PROGRAM, SHARED, environment, records, run
 from report_page import SVG, Page, number, percent
 
 MIXED = SHARED / "data" / "mixed"
@@ -274,7 +277,7 @@ def test_names_and_values_are_never_markup(tmp_path):
     ("more columns than rows", ",".join(f"c{j}" for j in range(60)) + ",y\n" + "".join(
         ",".join(str((i * j * 7919) % 101) for j in range(60)) + f",{i * 1.5}\n" for i in range(25)), "y", "more rows than columns"),
     ("nominal alone", "a,b,y\n" + "".join(f"{'uvw'[i % 3]},{'st'[i % 2]},{'pq'[i % 2]}\n" for i in range(50)), "y", "2 nominal"),
-    ("many classes", "a,y\n" + "".join(f"{i % 13},c{i % 90}\n" for i in range(400)), "y", "85 other classes"),
+    ("many classes", "a,y\n" + "".join(f"{i % 13},c{i % 90}\n" for i in range(400)), "y", "85 others"),
     ("dates", "a,b,y\n" + "".join(f"2024-01-{i % 28 + 1:02},{i % 9},{'pq'[i % 2]}\n" for i in range(50)), "y", "2024-01-01"),
 ])
 def test_odd_tables_get_a_page_that_says_what_is_odd(tmp_path, what, text, target, expected):
@@ -351,6 +354,39 @@ def test_a_memory_limit_is_said_in_the_place_of_a_part_or_in_one_line(flower_tab
         assert "could not be computed" in Page((tmp_path / "p.html").read_bytes()).words()
     else:
         assert done.code == 4 and len(done.error_lines()) == 1 and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("criterion,most", [("discernibility", 150 * 149 / 2 - 3 * 50 * 49 / 2), ("gini", 2 / 3), ("entropy", math.log2(3))])
+@pytest.mark.parametrize("weight", [None, "2.5"])
+def test_shares_of_every_criterion_count_from_nothing_to_all(flower_table, tmp_path, criterion, most, weight):
+    table, options = flower_table, []
+    if weight:  # the same weight for every row changes no share
+        header, *lines = flower_table.read_text().splitlines()
+        table, options = tmp_path / "weighted.csv", ["--sample-weight", "w"]
+        table.write_text("\n".join([header + ",w", *(line + "," + weight for line in lines)]) + "\n")
+    page = page_of(table, "--target", "kind", "--criterion", criterion, "--permutations", "0", *options)
+    ranking = records(run("discretize", flower_table, "--target", "kind", "--method", "best-cut", "--missing-policy", "value",
+                          "--criterion", criterion, "-q").text)
+    rows = page.table("Columns by their best cut")[1:]
+    assert [row[0] for row in rows] == [r["name"] for r in ranking]
+    for row, expected in zip(rows, ranking):
+        assert percent(row[2]) == pytest.approx(float(expected["score"]) / most, abs=6e-4)
+
+
+def test_an_interrupted_report_leaves_no_file(flower_table, tmp_path):
+    words = [PROGRAM, "report", str(flower_table), "--target", "kind", "--permutations", "100000000", "-o", "p.html"]
+    job = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, env=environment())
+    time.sleep(1)
+    job.send_signal(signal.SIGINT)
+    _, err = job.communicate(timeout=120)
+    assert job.returncode == 130 and err.decode() == "stope: cancelled\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_column_that_decides_alone_is_suspected(tmp_path):
+    rows = [[f"{i * 37 % 101}", "yes" if i % 3 else "no", "p" if i % 3 else "q"] for i in range(150)]
+    words = page_of(write(tmp_path / "leak.csv", ["a", "same", "y"], rows), "--target", "y").words("summary")
+    assert "“same” alone decides the label by a single cut" in words
 
 
 @pytest.mark.skipif(not MIXED.is_dir(), reason="no tables at ../shared or STOPE_SHARED")

@@ -19,6 +19,10 @@ if importlib.util.find_spec("playwright") is None:
     print("SKIP tests of the report's page: playwright is not installed", file=sys.stderr)
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "bad_input: as in tests/cli/conftest.py")
+
+
 @pytest.fixture(scope="session")
 def browser():
     if not pathlib.Path(CHROMIUM).exists():

@@ -76,13 +76,18 @@ void write_method(Markup& out, const CutsFound& found) {
 double best_score(const BestCuts& ranking, Criterion criterion) {
   double n = 0, same = 0, bits = 0;
   for (const std::int64_t count : ranking.report.class_counts) n += static_cast<double>(count);
+  if (n == 0) return 0;
   for (const std::int64_t count : ranking.report.class_counts) {
     const auto rows = static_cast<double>(count);
     same += rows * rows;
     if (count > 0) bits -= rows / n * std::log2(rows / n);
   }
-  if (criterion == Criterion::discernibility) return (n * n - same) / 2;
-  return criterion == Criterion::entropy ? bits : n > 0 ? 1 - same / n / n : 0;
+  if (criterion == Criterion::discernibility) {
+    // With weights, classes are counted in units of 2^-20, and scores are in squares of the weights' own unit.
+    const bool weighted = !ranking.cuts.empty() && !ranking.cuts.front().pairs;
+    return (n * n - same) / 2 * (weighted ? 0x1p-40 : 1.0);
+  }
+  return criterion == Criterion::entropy ? bits : 1 - same / n / n;
 }
 
 std::string share_words(Criterion criterion) {
