@@ -119,7 +119,9 @@ TEST(Explanations, SharesAddUpToOneAndTheLargestComesFirst) {
       for (std::size_t i = 0; i < shares.size(); ++i) {
         sum += shares[i].share;
         terms += shares[i].term;
-        if (i > 0) EXPECT_LE(shares[i].share, shares[i - 1].share);
+        if (i > 0) {
+          EXPECT_LE(shares[i].share, shares[i - 1].share);
+        }
       }
       EXPECT_NEAR(sum, 1.0, 1e-12);
       EXPECT_NEAR(terms, row.votes[vote].distance, 1e-12);
