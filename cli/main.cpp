@@ -53,9 +53,10 @@ class Program {
     app_.require_subcommand(0, 1);
     add_version_flag(app_, "");
     app_.footer(kFooter);
-    for (const auto add : {add_info,      add_stats, add_knn, add_classify,   add_regress, add_evaluate,   add_pairwise,
-                           add_normalize, add_pca,   add_lsq, add_discretize, add_tree,    add_predict,    add_chain,
-                           add_convert,   add_gen,   add_ata, add_check,      add_device,  add_completion, add_help}) {
+    for (const auto add :
+         {add_info,   add_stats, add_knn,   add_classify,   add_regress,    add_evaluate, add_pairwise, add_normalize,
+          add_impute, add_pca,   add_lsq,   add_discretize, add_tree,       add_predict,  add_chain,    add_convert,
+          add_gen,    add_ata,   add_check, add_device,     add_completion, add_help}) {
       commands_.push_back(add(app_));
       CLI::App& app = *commands_.back()->app;
       app.set_help_flag("-h,--help", "Print this help and exit")->group("Common options");

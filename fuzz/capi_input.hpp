@@ -30,14 +30,16 @@ inline const std::vector<std::string> kNames = words(
     "fit_intercept criterion max_depth nominal ccp_alpha balanced class_weight.a n_bins max_cuts style order "
     "bins by scheme n_folds holdout proba seed exclude_self first_query exclude_group search_for similarities "
     "target memory prune_holdout min_score min_samples_leaf distinct extremes confidence min_intervals centering "
-    "scaling tolerance standard_errors ranges feature_weights n_permutations threads memory_limit device x");
+    "scaling tolerance standard_errors strategy columns indicators ranges feature_weights n_permutations threads "
+    "memory_limit device x");
 inline const std::vector<std::string> kValues = words(
     "0 1 2 3 -1 0.5 1e-300 1e300 nan true false a b x0 x1 label a,\"b gower euclidean minkowski cosine hamming "
     "mdlp chimerge md-global gini entropy range z value drop fill distance rapidminer equal-width labels loo "
     "holdout copied shared cpu 9223372036854775807 -9223372036854775808 1000");
 inline constexpr std::array kJobs{"stats",          "histogram", "value_counts", "best_cuts", "find_cuts", "evaluate",
                                   "feature_ranges", "pairwise",  "neighbors",    "x",         ""};
-inline constexpr std::array kKinds{"neighbors", "classify", "regress", "pca", "lsq", "tree", "cuts", "normalize", "x"};
+inline constexpr std::array kKinds{"neighbors", "classify", "regress",   "pca",    "lsq",
+                                   "tree",      "cuts",     "normalize", "impute", "x"};
 inline constexpr std::array kTypes{"real", "integer", "date", "nominal", "polynominal", "binominal", "x"};
 inline constexpr std::array kSizes{8, 4, 1, 2, 4, 8, 1, 2, 4, 1};  // bytes of the element types
 

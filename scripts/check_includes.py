@@ -23,11 +23,12 @@ MAY_USE = {
     "generate": {"base", "table"},
     "discretize": {"base", "table", "device", "stats"},
     "tree": {"base", "table", "device", "stats", "discretize"},
-    "predict": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree"},
-    "eval": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict"},
-    "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict"},
-    "jobs": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict", "eval", "model"},
-    "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "predict", "eval", "model", "jobs"},
+    "impute": {"base", "table", "device", "stats", "normalize", "knn"},
+    "predict": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "impute"},
+    "eval": {"base", "table", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "impute", "predict"},
+    "model": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "impute", "predict"},
+    "jobs": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "impute", "predict", "eval", "model"},
+    "capi": {"base", "table", "io", "device", "stats", "normalize", "knn", "gram", "discretize", "tree", "impute", "predict", "eval", "model", "jobs"},
 }
 
 # Module with rooms -> room -> the rooms it may use besides itself, in the order in which they build on each other. A
@@ -56,7 +57,7 @@ FOR_CUDA = {"knn/lists/rapidminer_heap.hpp", "knn/filter/row_image.hpp", "knn/fi
 PUBLIC = {
     "array": "base", "backend_report": "base", "buffer": "base", "compat": "base", "error": "base", "escape": "base", "names": "base", "nearest_name": "base", "report": "base", "run": "base", "version": "base", "warning": "base", "words": "base",
     "table": "table", "feature_weights": "table", "table_builder": "table", "values": "table", "cuts": "table", "cuts_file": "io", "io": "io", "arrow": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn",
-    "eval": "eval", "stats": "stats", "gram": "gram", "gram_file": "io", "decompose": "gram", "pca": "gram", "lsq": "gram", "correlation": "gram", "generate": "generate",
+    "eval": "eval", "stats": "stats", "impute": "impute", "gram": "gram", "gram_file": "io", "decompose": "gram", "pca": "gram", "lsq": "gram", "correlation": "gram", "generate": "generate",
     "discretize": "discretize", "tree": "tree", "tree_format": "tree", "find_cuts": "tree", "model": "model",
     "jobs": "jobs", "neighbors_model": "predict", "predictor": "predict", "chain": "predict", "vote": "knn", "place_of_cell": "io", "row_text": "io",
     "stope": "everything",

@@ -36,6 +36,7 @@ COMMANDS = {
     "regress": ["regress", "t.csv", "few.csv", "--target", "a1"],
     "evaluate": ["evaluate", "t.csv", "--target", "y", "--holdout", "0.001", "-k", "1..5"],
     "evaluate --json": ["evaluate", "t.csv", "--target", "y", "--holdout", "0.001", "-k", "1..5", "--json"],
+    "impute": ["impute", "t.csv", "--target", "y", "-k", "3"],
     "normalize": ["normalize", "t.csv", "--method", "interquartile"],
     "pca": ["pca", "t.csv", "--target", "y", "--ignore", "n", "--n-components", "2"],
     "lsq": ["lsq", "t.csv", "--target", "a1", "--ignore", "n,y"],

@@ -28,6 +28,7 @@ constexpr std::string_view kMissing =
     R"(--missing A,B,...        how a missing value is spelled; an empty item is the empty field
 --missing-policy P       tree, discretize: what it means: error, value, drop or fill
 --impute none|mean       pca, lsq: an error, or the mean of its column
+stope impute             fills missing values in from the nearest rows that have the column
 --missing-share P        gen: how many there are in the table it makes
 
 Nearest neighbours: most measures skip an attribute that is missing in either row, and do not rescale. So a row
@@ -62,6 +63,7 @@ constexpr std::string_view kJson =
                   the result, as rows of objects; -o FILE writes it elsewhere
   cut_points      discretize: as --cuts-out FILE writes them; z: the numbers of ata
   error           of a run that failed: code, exit_code, message, file, line, column, option, feature, row
+  correlation     stats --correlation: names, and the matrix with the rows of each pair
   columns         info, stats: a member for each column; dates are days since 1970-01-01
 
 confusion has a row for each true class, in the order of 'classes', and one column more than classes: the last

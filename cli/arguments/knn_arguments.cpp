@@ -9,6 +9,13 @@
 namespace stope::cli {
 
 void KnnArguments::add_to(CLI::App& app) {
+  add_distance_to(app);
+  OptionGroup(app, "Distance")
+      .choice("--compat", compat,
+              "Whose rules decide ties, votes and missing values: stope's or those of RapidMiner 5.3");
+}
+
+void KnnArguments::add_distance_to(CLI::App& app) {
   OptionGroup group(app, "Distance");
   group.text("--metric", metric, "METRIC",
              "Name of the measure, stope's or RapidMiner's, also with its family as in Nominal.DiceSimilarity; "
@@ -20,8 +27,6 @@ void KnnArguments::add_to(CLI::App& app) {
              "Weights of the features: numbers in their order, or a file with one row of them (a header may name "
              "them) or with lines name,weight (features not named weigh 1)");
   group.choice("--normalize", normalize, "Normalise numeric features first, fitted to the training table");
-  group.choice("--compat", compat,
-               "Whose rules decide ties, votes and missing values: stope's or those of RapidMiner 5.3");
 }
 
 NormalizeOptions KnnArguments::normalization() const {

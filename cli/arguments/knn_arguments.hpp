@@ -23,6 +23,8 @@ struct KnnArguments {
   Compat compat = Compat::none;
 
   void add_to(CLI::App& app);
+  /// Adds the options of the distance alone, without --compat.
+  void add_distance_to(CLI::App& app);
 
   NormalizeOptions normalization() const;
   /// Metric and compatibility, checked as far as possible without a table. Throws invalid_argument.

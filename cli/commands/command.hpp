@@ -40,6 +40,7 @@ std::unique_ptr<Command> add_regress(CLI::App& program);
 std::unique_ptr<Command> add_pairwise(CLI::App& program);
 std::unique_ptr<Command> add_evaluate(CLI::App& program);
 std::unique_ptr<Command> add_normalize(CLI::App& program);
+std::unique_ptr<Command> add_impute(CLI::App& program);
 std::unique_ptr<Command> add_pca(CLI::App& program);
 std::unique_ptr<Command> add_lsq(CLI::App& program);
 std::unique_ptr<Command> add_discretize(CLI::App& program);

@@ -9,6 +9,7 @@
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"
+#include "report/impute_report.hpp"
 #include "report/output_format.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -33,7 +34,8 @@ class Predict : public Command {
             "Applies a model that --model-out has saved to every row of TABLE and writes CSV. Classes and numbers: "
             "row, "
             "prediction and, with --proba, a confidence for every class. Principal components: the scores. Cuts: the "
-            "coded table. An index without a label: the neighbours (row, pos, train_index, distance). Columns are "
+            "coded table. Imputations: the table without missing values. An index without a label: the neighbours "
+            "(row, pos, train_index, distance). Columns are "
             "matched by name and read with the types they had. For a tree, --explain also writes the one rule that "
             "applied. Where TABLE has the label, the scores go to stderr.") {
     add_argument(*app, "MODEL", model_, "FILE", "Model file");
@@ -106,7 +108,7 @@ class Predict : public Command {
   static bool is_table(const Model& of) {
     const Model& model = last_step(of);
     return std::holds_alternative<Pca>(model.fitted) || std::holds_alternative<CutsModel>(model.fitted) ||
-           std::holds_alternative<Normalizer>(model.fitted);
+           std::holds_alternative<Normalizer>(model.fitted) || std::holds_alternative<Imputer>(model.fitted);
   }
 
   // The member of --json that holds the result.
@@ -206,7 +208,13 @@ class Predict : public Command {
   }
 
   void transform(Session& session, const Predictor& predictor, const Table& table) {
-    const Table result = session.timed("transform", [&] { return predictor.transform(table, session.run()); });
+    const auto* const imputer = std::get_if<Imputer>(&predictor.model().fitted);
+    ImputeReport report;
+    const Table result = session.timed("transform", [&] {
+      return imputer != nullptr ? imputer->apply(table, session.run(), &report)
+                                : predictor.transform(table, session.run());
+    });
+    if (imputer != nullptr) tell(session, report);
     session.timed("write", [&] { write_result(*file_, output_.format, result, {}, session.run()); });
   }
 

@@ -46,6 +46,8 @@ constexpr Output kOutputs[] = {
     {"convert", "-o", kTables},
     {"convert", "OUT", kTables},
     {"normalize", "-o", kTables},
+    {"impute", "-o", kTables},
+    {"impute", "--filled-out", kRecords},
     {"pca", "-o", kTables},
     {"pca", "--components-out", kCsv},
     {"predict", "-o", kTables},

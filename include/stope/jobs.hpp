@@ -26,7 +26,8 @@ struct NamedOptions {
   std::map<std::string, std::vector<double>> numbers = {};
 };
 
-/// The kinds of fit_model(): neighbors, classify, regress, pca, lsq, tree, cuts, normalize.
+/// The kinds of fit_model(): neighbors, classify, regress, pca, lsq, tree, cuts, normalize,
+/// impute.
 std::vector<std::string> model_kinds();
 /// The jobs of compute(): stats, correlation, histogram, value_counts, best_cuts, find_cuts, evaluate, confusion,
 /// feature_ranges, pairwise.

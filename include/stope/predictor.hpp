@@ -16,6 +16,7 @@
 #include "stope/chain.hpp"
 #include "stope/cuts.hpp"
 #include "stope/discretize.hpp"
+#include "stope/impute.hpp"
 #include "stope/knn.hpp"
 #include "stope/lsq.hpp"
 #include "stope/neighbors_model.hpp"
@@ -37,7 +38,7 @@ struct CutsModel {
 /// A fitted model, and the columns of the table to which it was fitted: names, types, roles and values, without rows.
 struct Model {
   Table columns;
-  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer, ChainModel> fitted;
+  std::variant<NeighborsModel, Pca, LinearModel, DecisionTree, CutsModel, Normalizer, Imputer, ChainModel> fitted;
 
   /// "k-NN classifier", "principal components", ...
   std::string_view kind() const;
@@ -55,8 +56,8 @@ class Predictor {
   /// invalid_argument for a chain that make_chain() would not make.
   explicit Predictor(Model model, const RunOptions& run = {});
 
-  /// What the model gives. table: scores of components, codes of cuts, normalised columns. A chain gives what its last
-  /// step gives.
+  /// What the model gives. table: scores of components, codes of cuts, normalised columns, the table without missing
+  /// values. A chain gives what its last step gives.
   enum class Gives { classes, numbers, neighbors, table };
   Gives gives() const;
 
@@ -81,7 +82,7 @@ class Predictor {
   std::vector<double> regress(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
   /// k-NN without a label: the nearest rows of the training table, as many as the model says.
   Neighbors neighbors(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
-  /// Components, cuts, normalisations, and chains of them.
+  /// Components, cuts, normalisations, imputations, and chains of them.
   Table transform(const Table& table, const RunOptions& run = {}) const;
 
   /// The same in blocks of rows, in their order, so that the result need not fit in memory. Empty for models that do

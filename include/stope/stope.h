@@ -227,11 +227,10 @@ STOPE_API void stope_table_free(stope_table* table);
 
 /* ---- jobs that make a table of tables ------------------------------------------------------------------------------
  *   "stats"           a row a column, and with "by" a row a class and column
- *   "histogram"       a row a bin of every numeric column: "column", "low", "high", "count"
- *   "value_counts"    a row a value of every nominal column: "column", "value", "count"
- *   "best_cuts"       a row an attribute, the best cut first
- *   "find_cuts"       a row a cut: "name", "number", "value"
- *   "evaluate"        a row a k, with its scores
+ *   "correlation"     a row a pair of numeric columns, those of the label first: "column", "other", "correlation",
+ * "rows" "histogram"       a row a bin of every numeric column: "column", "low", "high", "count" "value_counts"    a
+ * row a value of every nominal column: "column", "value", "count" "best_cuts"       a row an attribute, the best cut
+ * first "find_cuts"       a row a cut: "name", "number", "value" "evaluate"        a row a k, with its scores
  *   "confusion"       a row a cell that is not 0: "k", "truth", "prediction", "count"; options as those of "evaluate"
  *   "feature_ranges"  a row a numeric feature: "name", "low", "high"
  *   "pairwise"        a row a pair of a row of `table` and a row of `other`: "request", "document", "distance"; rows
@@ -246,12 +245,12 @@ STOPE_API stope_code stope_pairwise_distances(const stope_table* table, const st
                                               stope_error* error);
 
 /* ---- models --------------------------------------------------------------------------------------------------------
- * "neighbors", "classify", "regress", "pca", "lsq", "tree", "cuts", "normalize". */
+ * "neighbors", "classify", "regress", "pca", "lsq", "tree", "cuts", "normalize", "impute". */
 STOPE_API stope_code stope_fit(const char* kind, const stope_table* train, const stope_options* options, stope_run* run,
                                stope_model** out, stope_error* error);
 /* What the model says of every row: "prediction" and, with "proba", "confidence(CLASS)"; scores of components, codes of
- * cuts, normalised columns; a row a neighbour ("row", "pos", "train_index", "distance") for a k-NN model without a
- * label. Options: "proba", and "n_neighbors" and "weights" in place of those of a k-NN model. */
+ * cuts, normalised or filled columns; a row a neighbour ("row", "pos", "train_index", "distance") for a k-NN model
+ * without a label. Options: "proba", and "n_neighbors" and "weights" in place of those of a k-NN model. */
 STOPE_API stope_code stope_apply(const stope_model* model, const stope_table* rows, const stope_options* options,
                                  stope_run* run, stope_table** out, stope_error* error);
 /* A JSON object: "kind", "gives", "classes", "options", "columns", "tables". NULL for what is no model. */

@@ -21,6 +21,7 @@
 #include "stope/generate.hpp"
 #include "stope/gram.hpp"
 #include "stope/gram_file.hpp"
+#include "stope/impute.hpp"
 #include "stope/io.hpp"
 #include "stope/jobs.hpp"
 #include "stope/knn.hpp"

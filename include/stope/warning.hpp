@@ -29,6 +29,8 @@ inline constexpr std::string_view kNearlyNumeric = "nearly_numeric";
 inline constexpr std::string_view kDecimalCommas = "decimal_commas";
 /// Reading: times with an offset from UTC were converted to UTC.
 inline constexpr std::string_view kOffsetsDropped = "offsets_dropped";
+/// Imputation: the fitted table has no value of a column, so that its missing values stay.
+inline constexpr std::string_view kLeftMissing = "left_missing";
 /// Classification: the label has many classes, all of them numbers.
 inline constexpr std::string_view kManyClasses = "many_classes";
 

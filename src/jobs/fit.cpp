@@ -50,13 +50,18 @@ Fitted fit_normalizer(const Table& train, std::string_view kind, const NamedOpti
   return Normalizer::fit(train, read_options<NormalizeJob>(options, kind).normalize, run);
 }
 
+Fitted fit_imputer(const Table& train, std::string_view kind, const NamedOptions& options, const RunOptions& run) {
+  return Imputer::fit(train, read_options<ImputeJob>(options, kind).impute, run);
+}
+
 struct Kind {
   std::string_view name;
   Fitted (*fit)(const Table& train, std::string_view kind, const NamedOptions& options, const RunOptions& run);
 };
 constexpr Kind kKinds[] = {
     {"neighbors", fit_knn}, {"classify", fit_knn}, {"regress", fit_knn}, {"pca", fit_pca},
-    {"lsq", fit_lsq},       {"tree", grow_tree},   {"cuts", fit_cuts},   {"normalize", fit_normalizer}};
+    {"lsq", fit_lsq},       {"tree", grow_tree},   {"cuts", fit_cuts},   {"normalize", fit_normalizer},
+    {"impute", fit_imputer}};
 
 }  // namespace
 }  // namespace stope::jobs

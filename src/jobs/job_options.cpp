@@ -247,6 +247,20 @@ void NormalizeJob::visit(Visitor& visitor) {
   visitor.choice("compat", normalize.compat, compat, "whose rules: stope's, or RapidMiner's");
 }
 
+void ImputeJob::visit(Visitor& visitor) {
+  visitor.text("metric", impute.metric.name, "name of the measure; it takes missing values");
+  visitor.named("metric", impute.metric.params, "a parameter of the measure, as metric.p");
+  visitor.numbers("feature_weights", impute.feature_weights, "one weight a feature, in their order");
+  visitor.choice("normalize", impute.normalize.method, normalization, "normalise numeric features for the distances");
+  visitor.real("normalize.min", impute.normalize.min, "range: the lowest value");
+  visitor.real("normalize.max", impute.normalize.max, "range: the highest value");
+  visitor.integer("n_neighbors", impute.n_neighbors, "donors of a value");
+  visitor.choice("weights", impute.weights, vote_weights, "donors: all the same, or by distance");
+  visitor.choice("strategy", impute.strategy, impute_strategy, "what numbers become: mean or median of the donors");
+  visitor.list("columns", impute.columns, "columns to fill; empty = all features");
+  visitor.choice("indicators", impute.indicators, indicators, "append: a column of 0 and 1 says what was missing");
+}
+
 void ApplyJob::visit(Visitor& visitor) {
   visitor.flag("proba", proba, "a confidence of every class, too");
   visitor.optional_integer("n_neighbors", n_neighbors, "k-NN: neighbours that vote, in place of the model's");
@@ -291,6 +305,7 @@ std::string_view stope::describe_options(std::string_view job) {
                                  Description{"tree", described<TreeJob>()},
                                  Description{"cuts", described<CutsJob>()},
                                  Description{"normalize", described<NormalizeJob>()},
+                                 Description{"impute", described<ImputeJob>()},
                                  Description{"apply", described<ApplyJob>()},
                                  Description{"search", described<NeighborsJob>()}};
   for (const Description& one : all) {

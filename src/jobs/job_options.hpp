@@ -12,6 +12,7 @@
 #include "stope/correlation.hpp"
 #include "stope/eval.hpp"
 #include "stope/find_cuts.hpp"
+#include "stope/impute.hpp"
 #include "stope/io.hpp"
 #include "stope/knn_pairwise.hpp"
 #include "stope/lsq.hpp"
@@ -134,6 +135,11 @@ struct TreeJob {
 
 struct NormalizeJob {
   NormalizeOptions normalize{.method = Normalization::z};
+  void visit(Visitor& visitor);
+};
+
+struct ImputeJob {
+  ImputeOptions impute;
   void visit(Visitor& visitor);
 };
 

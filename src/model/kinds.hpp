@@ -17,6 +17,7 @@ inline constexpr std::string_view kTree = "tree";
 inline constexpr std::string_view kCuts = "cuts";
 inline constexpr std::string_view kNormalization = "normalization";
 inline constexpr std::string_view kChain = "chain";
+inline constexpr std::string_view kImpute = "impute";
 
 /// The model, whatever its kind. Throws invalid_data, and out_of_memory beyond the run's limit.
 Model model_of(const Content& content, const RunOptions& run);
@@ -46,6 +47,17 @@ void put_chain(const ChainModel& model, Content& content);
 ChainModel get_chain(const Content& content, const Table& columns, const RunOptions& run);
 /// The content of every step of a chain, with the names that it has in a file of its own.
 std::vector<Content> steps_of(const Content& content);
+
+void put_imputer(const Imputer& model, Content& content);
+Imputer get_imputer(const Content& content, const RunOptions& run);
+
+/// A measure as options: its name and parameters. get_metric() checks the name.
+void put_metric(const Metric& metric, Content& content);
+Metric get_metric(const Content& content);
+
+/// Weights of features as a table, if there are any.
+void put_feature_weights(const std::vector<double>& weights, Content& content);
+std::vector<double> get_feature_weights(const Content& content);
 
 /// The options and the table of a normalisation, which k-NN has besides its own.
 void add_normalization(const Normalizer& normalizer, Content& content);

@@ -36,6 +36,9 @@ void put(const CutsModel& fitted, model::Content& content) {
 void put(const Normalizer& fitted, model::Content& content) {
   put_normalizer(fitted, content);
 }
+void put(const Imputer& fitted, model::Content& content) {
+  put_imputer(fitted, content);
+}
 
 void put(const ChainModel& fitted, model::Content& content) {
   put_chain(fitted, content);
@@ -73,6 +76,8 @@ Model model::model_of(const Content& content, const RunOptions& run) {
     model.fitted = get_normalizer(content);
   } else if (content.kind == kChain) {
     model.fitted = get_chain(content, model.columns, run);
+  } else if (content.kind == kImpute) {
+    model.fitted = get_imputer(content, run);
   } else {
     content.fail("a model of the kind '" + content.kind + "', which this program does not know");
   }

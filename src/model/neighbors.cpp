@@ -22,14 +22,44 @@ Table without_bystanders(const Table& table) {
   return kept;
 }
 
-Table weights_table(const std::vector<double>& weights) {
+}  // namespace
+
+void put_metric(const Metric& metric, Content& content) {
+  content.set("metric", metric.name);
+  for (const auto& [name, value] : metric.params) content.set(std::string(kParameter) + name, value);
+}
+
+Metric get_metric(const Content& content) {
+  Metric metric;
+  metric.name = content.text("metric");
+  for (const auto& [name, value] : content.options) {
+    if (name.starts_with(kParameter)) metric.params.emplace(name.substr(kParameter.size()), value);
+  }
+  try {
+    find_metric(metric.name);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::out_of_memory) throw;
+    content.fail(error.what());
+  }
+  return metric;
+}
+
+void put_feature_weights(const std::vector<double>& weights, Content& content) {
+  if (weights.empty()) return;
   Table table;
   table.n_rows = static_cast<std::int64_t>(weights.size());
   table.columns = {make_numeric("weight", weights)};
-  return table;
+  content.tables.push_back({"feature_weights", std::move(table)});
 }
 
-}  // namespace
+std::vector<double> get_feature_weights(const Content& content) {
+  std::vector<double> weights;
+  if (!content.has_table("feature_weights")) return weights;
+  const Column& column = content.column("feature_weights", "weight", false);
+  weights.reserve(static_cast<std::size_t>(column.size()));
+  for (std::int64_t row = 0; row < column.size(); ++row) weights.push_back(column.at(row));
+  return weights;
+}
 
 void put_neighbors(const NeighborsModel& model, Content& content) {
   if (model.n_neighbors < 1) {
@@ -38,40 +68,26 @@ void put_neighbors(const NeighborsModel& model, Content& content) {
   }
   content.kind = kNeighbors;
   const KnnOptions& options = model.options;
-  content.set("metric", options.metric.name);
-  for (const auto& [name, value] : options.metric.params) content.set(std::string(kParameter) + name, value);
+  put_metric(options.metric, content);
   content.set("compat", options.compat);
   content.set("n_neighbors", model.n_neighbors);
   content.set("weights", model.weights);
   content.tables.push_back({"train", without_bystanders(model.train)});
   add_normalization(model.normalizer, content);
-  if (!options.feature_weights.empty()) {
-    content.tables.push_back({"feature_weights", weights_table(options.feature_weights)});
-  }
+  put_feature_weights(options.feature_weights, content);
 }
 
 NeighborsModel get_neighbors(const Content& content) {
   NeighborsModel model;
   KnnOptions& options = model.options;
-  options.metric.name = content.text("metric");
-  for (const auto& [name, value] : content.options) {
-    if (name.starts_with(kParameter)) options.metric.params.emplace(name.substr(kParameter.size()), value);
-  }
   model.normalizer = normalization_of(content);
   options.compat = content.choice<Compat>("compat");
   model.n_neighbors = content.integer("n_neighbors", 1, std::numeric_limits<std::int64_t>::max());
   model.weights = content.choice<VoteWeights>("weights");
-  try {
-    find_metric(options.metric.name);
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::out_of_memory) throw;
-    content.fail(error.what());
-  }
+  options.metric = get_metric(content);
   model.train = content.table("train");
   model.train.source = content.source;
-  if (!content.has_table("feature_weights")) return model;
-  const Column& weights = content.column("feature_weights", "weight", false);
-  for (std::int64_t row = 0; row < weights.size(); ++row) options.feature_weights.push_back(weights.at(row));
+  options.feature_weights = get_feature_weights(content);
   return model;
 }
 

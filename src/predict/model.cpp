@@ -13,6 +13,7 @@ std::string_view Model::kind() const {
   if (std::holds_alternative<CutsModel>(fitted)) return "cuts";
   if (std::holds_alternative<Normalizer>(fitted)) return "normalisation";
   if (std::holds_alternative<ChainModel>(fitted)) return "chain";
+  if (std::holds_alternative<Imputer>(fitted)) return "imputation";
   return std::holds_alternative<Pca>(fitted) ? "principal components" : "least squares";
 }
 

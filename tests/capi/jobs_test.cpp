@@ -248,6 +248,13 @@ TEST(Jobs, PcaLeastSquaresTreesAndNormalisation) {
 
   const stope::Normalizer scaling = stope::Normalizer::fit(data, {.method = stope::Normalization::range, .max = 2.0});
   expect_table(apply(fit("normalize", table, {{"method", "range"}, {"max", "2"}}), table), scaling.apply(data));
+
+  stope::Table holes = data;
+  holes.columns[0] = stope::make_numeric("x", {0, 1, 2, 3, 4, 5, 6, std::nan(""), 8, 9, 10, 11});
+  const stope::Imputer imputer =
+      stope::Imputer::fit(holes, {.n_neighbors = 2, .metric = {.name = "gower"}, .columns = {"x"}});
+  const Model fills = fit("impute", handle_of(holes), {{"n_neighbors", "2"}, {"metric", "gower"}, {"columns", "x"}});
+  expect_table(apply(fills, handle_of(holes)), imputer.apply(holes));
 }
 
 TEST(Models, TellWhatTheyAre) {
@@ -269,7 +276,7 @@ struct Lent {
 
 TEST(Models, AreTheSameAsBytesAndFiles) {
   const Table table = handle_of(good_table());
-  for (const char* kind : {"neighbors", "classify", "pca", "tree", "cuts", "normalize"}) {
+  for (const char* kind : {"neighbors", "classify", "pca", "tree", "cuts", "normalize", "impute"}) {
     SCOPED_TRACE(kind);
     const Model model =
         fit(kind, table,

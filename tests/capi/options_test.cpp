@@ -12,7 +12,7 @@ constexpr const char* kJobs[] = {"run",       "read",           "arrow",     "st
                                  "evaluate",  "feature_ranges", "pairwise",  "pairwise_distances",
                                  "neighbors", "classify",       "regress",   "pca",
                                  "lsq",       "tree",           "cuts",      "normalize",
-                                 "apply",     "search"};
+                                 "impute",    "apply",          "search"};
 
 Table labelled() {
   return table_of({{"x", STOPE_REGULAR, "real", {}},
@@ -27,7 +27,7 @@ stope_code try_option(const std::string& job, const char* name, const char* valu
   const Table table = labelled();
   Table out;
   Model model;
-  for (const char* kind : {"neighbors", "classify", "regress", "pca", "lsq", "tree", "cuts", "normalize"}) {
+  for (const char* kind : {"neighbors", "classify", "regress", "pca", "lsq", "tree", "cuts", "normalize", "impute"}) {
     if (job == kind) return stope_fit(kind, table, set, nullptr, model.out(), error);
   }
   return stope_compute(job.c_str(), table, nullptr, set, nullptr, out.out(), error);
@@ -50,7 +50,8 @@ TEST(Options, AreDescribedForEveryJob) {
 }
 
 TEST(Options, TakeEveryChoiceAndTheDefaultThatIsDescribed) {
-  for (const char* job : {"stats", "best_cuts", "find_cuts", "evaluate", "pairwise", "classify", "tree", "cuts"}) {
+  for (const char* job :
+       {"stats", "best_cuts", "find_cuts", "evaluate", "pairwise", "classify", "tree", "cuts", "impute"}) {
     for (const Json& one : Json::parse(stope_describe_options(job))) {
       const std::string name = one["name"], type = one["type"];
       std::vector<std::string> values = one.value("choices", std::vector<std::string>());

@@ -1,6 +1,7 @@
 // Every job of the public API on one small table, for tests that break the table or the memory.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -130,6 +131,12 @@ class Jobs {
          [=](const Table& table) -> Call {
            return [=] { describe(table, {.distinct = StatsOptions::Distinct::count, .histogram_bins = 4}, run); };
          }},
+        {"describe with quantiles", every,
+         [=](const Table& table) -> Call { return [=] { describe(table, {.quantiles = {0.25, 0.5}}, run); }; }},
+        {"correlation", {}, [=](const Table& table) -> Call { return [=] { correlation(table, {}, run); }; }},
+        {"correlation of ranks",
+         {},
+         [=](const Table& table) -> Call { return [=] { correlation(table, {CorrelationMethod::spearman}, run); }; }},
         {"describe by class", every,
          [=](const Table& table) -> Call { return [=] { describe(table, {.by = "c"}, run); }; }},
         {"Normalizer::fit", {}, [=](const Table& table) -> Call { return [=] { Normalizer::fit(table, z, run); }; }},
@@ -154,6 +161,10 @@ class Jobs {
     Table values = good;
     for (const std::size_t number : {0U, 1U, 3U}) values.columns[number].role = Role::ignore;
     const DecisionTree by_value = DecisionTree::fit(values, {}, run);  // it tests c
+    const Model scale{outline(good), Normalizer::fit(good, {.method = Normalization::z}, run)};
+    const Table scaled = Predictor(scale, run).transform(good, run);
+    const Model last{outline(scaled), DecisionTree::fit(scaled, {}, run)};
+    const Predictor chain(make_chain({scale, last}), run);
     const EvaluateOptions folds{.knn = {}, .normalize = {}, .n_folds = 3, .ks = {1, 3}};
     std::vector<Job> jobs = {
         {"best_cuts", labelled,
@@ -166,6 +177,8 @@ class Jobs {
          {"c"},
          [=](const Table& table) -> Call { return [=] { by_value.predict(table, run); }; }},
         {"DecisionTree::apply", {}, [=](const Table& table) -> Call { return [=] { tree.apply(table, run); }; }},
+        {"a chain", {}, [=](const Table& table) -> Call { return [=] { chain.classify(table, run); }; }},
+        {"make_chain", {}, [=](const Table&) -> Call { return [=] { make_chain({scale, last}); }; }, Reads::nothing},
         {"DecisionTree::prune_reduced_error",
          {"y"},
          [=](const Table& table) -> Call {
@@ -208,22 +221,34 @@ class Jobs {
     const LsqOptions lines{.nominal = NominalFeatures::skip};
     const Pca pca = Pca::fit(good, components, run);
     const LinearModel line = LinearModel::fit(for_regression(good), lines, run);
-    return {{"Pca::fit", {}, [=](const Table& table) -> Call { return [=] { Pca::fit(table, components, run); }; }},
-            {"Pca::transform", {}, [=](const Table& table) -> Call { return [=] { pca.transform(table, run); }; }},
-            {"Pca::to_table and back",
-             {},
-             [=](const Table&) -> Call { return [=] { Pca::from_table(pca.to_table(), components); }; },
-             Reads::nothing},
-            {"LinearModel::fit",
-             {},
-             [=](const Table& table) -> Call {
-               return [=, mine = for_regression(table)] { LinearModel::fit(mine, lines, run); };
-             }},
-            {"LinearModel::predict", {}, [=](const Table& table) -> Call { return [=] { line.predict(table, run); }; }},
-            {"LinearModel::to_table and back",
-             {},
-             [=](const Table&) -> Call { return [=] { LinearModel::from_table(line.to_table()); }; },
-             Reads::nothing}};
+    Table holes = good;
+    holes.columns[0] = make_numeric("x", {0, 1, 2, 3, 4, 5, 6, std::nan(""), 8, 9, 10, 11});
+    holes.columns[2] = make_nominal("c", {0, 1, 2, -1, 1, 2, 0, 1, 2, 0, 1, 2}, good.columns[2].values);
+    const Imputer imputer = Imputer::fit(holes, {.n_neighbors = 2}, run);
+    return {
+        {"Pca::fit", {}, [=](const Table& table) -> Call { return [=] { Pca::fit(table, components, run); }; }},
+        {"Pca::transform", {}, [=](const Table& table) -> Call { return [=] { pca.transform(table, run); }; }},
+        {"Pca::to_table and back",
+         {},
+         [=](const Table&) -> Call { return [=] { Pca::from_table(pca.to_table(), components); }; },
+         Reads::nothing},
+        {"LinearModel::fit",
+         {},
+         [=](const Table& table) -> Call {
+           return [=, mine = for_regression(table)] { LinearModel::fit(mine, lines, run); };
+         }},
+        {"Imputer::fit", {"c", "d"}, [=](const Table& table) -> Call { return [=] { Imputer::fit(table, {}, run); }; }},
+        {"Imputer::apply", {"c", "d"}, [=](const Table& table) -> Call { return [=] { imputer.apply(table, run); }; }},
+        {"LinearModel::predict", {}, [=](const Table& table) -> Call { return [=] { line.predict(table, run); }; }},
+        {"LinearModel::to_table and back",
+         {},
+         [=](const Table&) -> Call { return [=] { LinearModel::from_table(line.to_table()); }; },
+         Reads::nothing},
+        // A good table lacks nothing: this one has values to fill in.
+        {"Imputer::apply to holes",
+         {},
+         [=](const Table&) -> Call { return [=] { imputer.apply(holes, run); }; },
+         Reads::nothing}};
   }
 
   std::vector<Job> files() const {

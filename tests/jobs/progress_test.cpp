@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -50,6 +51,20 @@ const Table& regression() {
   return table;
 }
 
+// Every third row lacks the first column.
+const Table& holes() {
+  static const Table table = [] {
+    Table copy = classes();
+    std::vector<double> values;
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      values.push_back(row % 3 == 0 ? std::nan("") : copy.columns[0].at(row));
+    }
+    copy.columns[0] = make_numeric(copy.columns[0].name, values);
+    return copy;
+  }();
+  return table;
+}
+
 struct Job {
   const char* name;
   std::function<void(const RunOptions&)> run;
@@ -68,6 +83,7 @@ std::string csv_file() {
 std::vector<Job> jobs() {
   static const KnnClassifier classifier = KnnClassifier::fit(few());
   static const Normalizer normalizer = Normalizer::fit(classes(), {.method = Normalization::z});
+  static const Imputer imputer = Imputer::fit(few());
   static const Pca pca = Pca::fit(few(), {});
   static const LinearModel model = LinearModel::fit(regression(), {});
   static const DecisionTree tree = DecisionTree::fit(few());
@@ -82,6 +98,8 @@ std::vector<Job> jobs() {
       {"fit of quartiles",
        [](const RunOptions& run) { Normalizer::fit(classes(), {.method = Normalization::interquartile}, run); }},
       {"normalisation", [](const RunOptions& run) { normalizer.apply(classes(), run); }},
+      {"fit of an imputer", [](const RunOptions& run) { Imputer::fit(classes(), {}, run); }},
+      {"imputation", [](const RunOptions& run) { imputer.apply(holes(), run); }},
       {"PCA", [](const RunOptions& run) { Pca::fit(classes(), {}, run); }},
       {"transform", [](const RunOptions& run) { pca.transform(classes(), run); }},
       {"least squares", [](const RunOptions& run) { LinearModel::fit(regression(), {}, run); }},
@@ -126,6 +144,8 @@ std::vector<Job> jobs() {
 TEST(Progress, NamesTheStagesOfAJob) {
   const std::map<std::string, std::vector<std::string>> wanted = {
       {"search", {"images", "search"}},
+      {"fit of an imputer", {"fit", "columns"}},
+      {"imputation", {"impute"}},
       {"pairwise distances", {"pairwise"}},
       {"second pass of statistics", {"statistics", "histograms", "distinct values"}},
       {"PCA", {"columns", "covariance", "tridiagonal form", "eigenvalues"}},

@@ -144,6 +144,46 @@ TEST_F(ModelTest, CutsCodeTheSame) {
   EXPECT_EQ(read.coding.style, CodeStyle::labels);
 }
 
+TEST_F(ModelTest, AnImputationFillsTheSameBits) {
+  const Model model = imputer_model();
+  const Model read = read_model(save(model, "a.stope"));
+  EXPECT_EQ(read.kind(), "imputation");
+  const auto& before = std::get<Imputer>(model.fitted);
+  const auto& after = std::get<Imputer>(read.fitted);
+  EXPECT_EQ(after.columns(), before.columns());
+  EXPECT_EQ(after.options().strategy, ImputeStrategy::median);
+  EXPECT_EQ(after.options().normalize.min, -1.0);
+  EXPECT_EQ(after.options().feature_weights, before.options().feature_weights);
+  const Table test = mixed_table(30, true);
+  const Table filled = before.apply(test);
+  EXPECT_FALSE(filled.columns[0].missing(3));
+  expect_equal(after.apply(test), filled);
+  expect_equal(Predictor(read).transform(test), filled);
+}
+
+TEST_F(ModelTest, AnImputationThatNoFitMadeIsRefused) {
+  const auto changed = [](std::string_view name, const std::string& value) {
+    model::Content content = model::content_of(imputer_model());
+    for (auto& [key, text] : content.options) {
+      if (key == name) text = value;
+    }
+    return content_of(bytes_of(content));
+  };
+  EXPECT_NO_THROW(model::model_of(changed("n_neighbors", "7"), {}));
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"metric", "mahalanobis"},
+                                                                                    {"metric", "manhattan"},
+                                                                                    {"n_neighbors", "0"},
+                                                                                    {"strategy", "mode"},
+                                                                                    {"normalize.min", "9"}}) {
+    try {
+      model::model_of(changed(name, value), {});
+      ADD_FAILURE() << name << " = " << value;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_data) << error.what();
+    }
+  }
+}
+
 TEST_F(ModelTest, NormalisationsAreTheSame) {
   const Model model = normalizer_model();
   const Model read = read_model(save(model, "a.stope"));

@@ -122,10 +122,10 @@ inline double skipping(const std::string& name, const Pair& all, double p_parame
   const auto squares = [&] { return sum(p, [&](std::size_t i) { return diff(i) * diff(i); }); };
   const double weight = std::accumulate(p.w.begin(), p.w.end(), 0.0);
   const auto unequal = [&] { return sum(p, [&](std::size_t i) { return mismatch(p.x[i], p.y[i]); }); };
-  if (name == "mixed-euclidean") {
-    return std::sqrt(
-        sum(p, [&](std::size_t i) { return p.nominal[i] ? mismatch(p.x[i], p.y[i]) : diff(i) * diff(i); }));
-  }
+  const auto mixed_squares = [&] {
+    return sum(p, [&](std::size_t i) { return p.nominal[i] ? mismatch(p.x[i], p.y[i]) : diff(i) * diff(i); });
+  };
+  if (name == "mixed-euclidean") return std::sqrt(mixed_squares());
   if (name == "gower") {
     return sum(p,
                [&](std::size_t i) {
@@ -138,7 +138,7 @@ inline double skipping(const std::string& name, const Pair& all, double p_parame
   if (name == "euclidean") return std::sqrt(squares());
   if (name == "sqeuclidean") return squares();
   if (name == "nan-euclidean") {
-    return std::sqrt(squares() / weight * std::accumulate(all.w.begin(), all.w.end(), 0.0));
+    return std::sqrt(mixed_squares() / weight * std::accumulate(all.w.begin(), all.w.end(), 0.0));
   }
   if (name == "manhattan") return sum(p, [&](std::size_t i) { return std::fabs(diff(i)); });
   if (name == "chebyshev") {

@@ -125,6 +125,21 @@ TEST(Chain, AChainOfTablesGivesATableAndKeepsLabelIdAndWeight) {
   }
 }
 
+TEST(Chain, ImputesForWhatFollows) {
+  const Table table = mixed_table(40, true);
+  const Model fill{outline(table), Imputer::fit(table, {.n_neighbors = 3, .indicators = Indicators::append})};
+  const Table filled = Predictor(fill).transform(table);
+  const Model scale = scaling(filled);
+  const Table scaled = Predictor(scale).transform(filled);
+  const Model tree{outline(scaled), DecisionTree::fit(scaled)};  // which takes no missing value
+  const Predictor predictor(make_chain({fill, scale, tree}));
+  const Table test = mixed_table(90, true);
+  EXPECT_EQ(predictor.classify(test).codes,
+            Predictor(tree).classify(Predictor(scale).transform(Predictor(fill).transform(test))).codes);
+  const Model labels{outline(table), Imputer::fit(table, {.columns = {"x", "class"}})};
+  EXPECT_TRUE(says(refusal({labels, tree_of(table)}), "(imputation) changes 'class', which is the label"));
+}
+
 TEST(Chain, AChainInAChainBecomesItsSteps) {
   const Table table = mixed_table(40, true);
   const Model scale = scaling(table);

@@ -115,10 +115,20 @@ inline Model chain_of_neighbors(std::int64_t n_rows = 9) {
   return make_chain({scale, pca, {outline(scores), make_neighbors_model(scores, {}, normalize, {.n_neighbors = 2})}});
 }
 
+inline Model imputer_model() {
+  const Table table = mixed_table(12, true);
+  ImputeOptions options{.n_neighbors = 2, .weights = VoteWeights::distance, .strategy = ImputeStrategy::median};
+  options.feature_weights = {1.0, 0.25, 2.0};
+  options.normalize = {.method = Normalization::range, .min = -1.0, .max = 3.0};
+  options.columns = {"colour", "x", "class"};
+  options.indicators = Indicators::append;
+  return {outline(table), Imputer::fit(table, options)};
+}
+
 /// One model of every kind.
 inline std::vector<Model> small_models() {
-  return {neighbors_model(3), pca_model(),        uncentred_model(), lsq_model(),         tree_model(),
-          cuts_model(),       normalizer_model(), chain_of_cuts(),   chain_of_neighbors()};
+  return {neighbors_model(3), pca_model(),        uncentred_model(), lsq_model(),     tree_model(),
+          cuts_model(),       normalizer_model(), imputer_model(),   chain_of_cuts(), chain_of_neighbors()};
 }
 
 }  // namespace stope::testing_models

@@ -90,12 +90,13 @@ TEST(Predictor, TreesGiveTheSharesOfTheirLeaves) {
 
 TEST(Predictor, ScoresCodesAndNormalisedColumnsAreTables) {
   const Table mixed = mixed_table(15, true);
-  const Model pca = pca_model(), cuts = cuts_model(), normalizer = normalizer_model();
-  for (const Model& model : {pca, cuts, normalizer}) EXPECT_EQ(Predictor(model).gives(), Gives::table);
+  const Model pca = pca_model(), cuts = cuts_model(), normalizer = normalizer_model(), imputer = imputer_model();
+  for (const Model& model : {pca, cuts, normalizer, imputer}) EXPECT_EQ(Predictor(model).gives(), Gives::table);
   expect_equal(Predictor(pca).transform(numeric_table(15)), std::get<Pca>(pca.fitted).transform(numeric_table(15)));
   const auto& coding = std::get<CutsModel>(cuts.fitted);
   expect_equal(Predictor(cuts).transform(mixed), apply_cuts(mixed, coding.cuts, coding.coding));
   expect_equal(Predictor(normalizer).transform(mixed), std::get<Normalizer>(normalizer.fitted).apply(mixed));
+  expect_equal(Predictor(imputer).transform(mixed), std::get<Imputer>(imputer.fitted).apply(mixed));
 }
 
 TEST(Predictor, ListsOfSeveralBlocksFollowOneAnother) {

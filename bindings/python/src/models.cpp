@@ -138,6 +138,22 @@ nb::dict contents(const ChainModel& chain) {
   return dict;
 }
 
+nb::dict contents(const Imputer& imputer) {
+  const ImputeOptions& options = imputer.options();
+  nb::dict dict;
+  dict["train"] = imputer.train();
+  dict["columns"] = imputer.columns();
+  dict["n_neighbors"] = options.n_neighbors;
+  dict["weights"] = to_string(options.weights);
+  dict["strategy"] = to_string(options.strategy);
+  dict["metric"] = options.metric.name;
+  dict["metric_params"] = options.metric.params;
+  dict["feature_weights"] = options.feature_weights;
+  dict["normalize"] = to_string(options.normalize.method);
+  dict["indicators"] = to_string(options.indicators);
+  return dict;
+}
+
 // A tree as an object, which keeps the model alive; any other kind as a dict of what was fitted.
 nb::object fitted(nb::handle self) {
   const Model& model = nb::cast<const Model&>(self);

@@ -9,6 +9,7 @@
 #include "factorize.hpp"
 #include "gil.hpp"
 #include "gram.hpp"
+#include "impute.hpp"
 #include "io.hpp"
 #include "jobs.hpp"
 #include "knn.hpp"
@@ -35,6 +36,7 @@ NB_MODULE(_core, module) {
   stope::python::bind_table(module);
   stope::python::bind_device_arrays(module);
   stope::python::bind_knn(module);
+  stope::python::bind_impute(module);
   stope::python::bind_pairwise(module);
   stope::python::bind_discretize(module);
   stope::python::bind_tree(module);

@@ -1,8 +1,4 @@
-"""The donors of a missing value: the nearest training rows that have it. KNNImputer's search.
-
-Nearly always the donors are among the first few neighbours of a row, whatever the column. So one search serves all
-columns, and a second one, restricted to the rows that have the column, is needed only where it found too few.
-"""
+"""The donors of missing values in arrays, found by the core's imputer; by a plain loop where the metric is a function."""
 
 import math
 
@@ -12,128 +8,68 @@ from . import _core
 
 __all__ = ["DonorSearch"]
 
-_LIST_ENTRIES = 1 << 22  # of one block of lists: 64 MB of rows and distances
-_RARE = 0.2  # columns that fewer training rows have are searched for by themselves at once
-_WORD = _core.Values(["absent"])
-
 
 class DonorSearch:
-    """Training rows, NaN where missing, and how far others are from them.
+    """Training rows, NaN where missing, and the donors that they are for others.
 
     Parameters
     ----------
-    rows : ndarray of shape (n_train, n_dimensions), float64
-        The rows as the distance sees them. They are kept, and nobody may write to them.
-    present : ndarray of shape (n_train, n_columns), bool
-        Which training row has which column.
-    metric : str or callable
-        A measure of the engine, or a function of two rows and ``missing_values``.
-    weights : ndarray of shape (n_dimensions,), or None
-        Feature weights of the measure.
+    rows : ndarray of shape (n_train, n_columns), float64
+        Numbers and codes. They are kept, and nobody may write to them.
+    n_neighbors : int
+        How many donors a value has.
+    weights : str
+        "uniform" or "distance".
+    metric : callable or None
+        A function of two rows and ``missing_values``; None is nan-euclidean.
+    n_categories : list of int or None
+        The categories of each column, -1 for numbers. None: all are numbers.
     """
 
-    def __init__(self, rows, present, metric, weights=None):
-        self.rows = rows
-        self.present = present
-        self.metric = metric
+    def __init__(self, rows, n_neighbors, weights="uniform", metric=None, n_categories=None):
+        self.rows = np.asfortranarray(rows)
+        self.n_neighbors = n_neighbors
         self.weights = weights
-        self._index = None
+        self.metric = metric
+        self.n_categories = [] if n_categories is None else n_categories
+        self._imputer = None
 
     def __getstate__(self):
-        return {**self.__dict__, "_index": None}
+        return {**self.__dict__, "_imputer": None}
 
-    def donors(self, queries, wanted, n_neighbors, job):
-        """Yield (column, positions, donors, distances): the nearest donors of some query rows for one column.
+    def set(self, n_neighbors, weights):
+        """Take other options; the imputer is made again where they differ."""
+        if (n_neighbors, weights) != (self.n_neighbors, self.weights):
+            self.n_neighbors, self.weights, self._imputer = n_neighbors, weights, None
 
-        ``queries`` are rows as the distance sees them. ``wanted`` of shape (n_queries, n_columns) says who needs which
-        column. ``positions`` are query rows; ``donors`` and ``distances`` have a row for each, as wide as there are
-        donors wanted: nearest first, -1 and NaN where there are fewer at a distance that is defined. ``job()`` is a
-        context that yields a run of the engine.
+    def cells(self, queries, job, donors=False):
+        """Return (rows, columns, values, donors, distances) of the values that ``queries`` lack, row by row.
+
+        A value that has no donor is the column's mean or most frequent code; NaN where no training row has the column.
+        The donors, and their distances, have a row for each value: nearest first, -1 and NaN where there are fewer.
+        Without ``donors`` these rows are empty. ``job()`` is a context that yields a run of the engine.
         """
-        share = self.present.mean(axis=0)
-        if callable(self.metric):
-            width = len(self.rows)
-        else:
-            common = share[wanted.any(axis=0) & (share >= _RARE)]
-            width = min(max((_list_width(n_neighbors, s) for s in common), default=0), len(self.rows))
-        step = max(_LIST_ENTRIES // max(width, 1), 1)
-        for start in range(0, len(queries), step):
-            block = slice(start, start + step)
-            for column, positions, *lists in self._of_block(queries[block], wanted[block], n_neighbors, width, job):
-                yield column, positions + start, *lists
-
-    def _of_block(self, queries, wanted, n_neighbors, width, job):
-        left_over = {}  # columns with the same donors, by the bits of their masks: [(column, positions)]
-        if width > 0:
-            distances, neighbors = self._lists(queries, width, job)
-            known = ~np.isnan(distances)
-            whole = (width == len(self.rows)) | ~known[:, -1]  # no donor is missing in such a list
-        for column in np.flatnonzero(wanted.any(axis=0)):
-            positions = np.flatnonzero(wanted[:, column])
-            n_wanted = min(n_neighbors, int(self.present[:, column].sum()))
-            if width > 0:
-                mine = neighbors[positions]
-                given = self.present[mine, column] & known[positions]
-                enough = (given.sum(axis=1) >= n_wanted) | whole[positions]
-                if enough.any():
-                    yield column, positions[enough], *_first(
-                        mine[enough], distances[positions[enough]], given[enough], n_wanted
-                    )
-                positions = positions[~enough]
-            if len(positions):
-                left_over.setdefault(self.present[:, column].tobytes(), []).append((column, positions))
-        for columns in left_over.values():
-            yield from self._of_columns(queries, columns, n_neighbors, job)
-
-    def _of_columns(self, queries, columns, n_neighbors, job):
-        """One search for columns that the same training rows have."""
-        present = self.present[:, columns[0][0]]
-        n_wanted = min(n_neighbors, int(present.sum()))
-        rows = np.unique(np.concatenate([positions for _, positions in columns]))
-        # Rows of one group are no neighbours: the queries and the training rows without the column are that group.
-        absent = np.where(present, np.int32(-1), np.int32(0))
-        group = [
-            _core.Column.nominal("absent", codes, _WORD) for codes in (absent, np.zeros(len(rows), dtype=np.int32))
-        ]
+        if self.metric is not None:
+            return self._cells_of_function(queries)
         with job() as run:
-            distances, neighbors = self._fitted(run).kneighbors(
-                np.ascontiguousarray(queries[rows]), n_wanted, exclude_train=group[0], exclude_query=group[1], run=run
-            )
-        neighbors[np.isnan(distances)] = -1
-        for column, positions in columns:
-            at = np.searchsorted(rows, positions)
-            yield column, positions, neighbors[at], distances[at]
+            if self._imputer is None:
+                self._imputer = _core.Imputer(self.rows, self.n_categories, self.n_neighbors, self.weights, run)
+            return self._imputer.cells(np.asfortranarray(queries), donors, run)
 
-    def _lists(self, queries, width, job):
-        if not callable(self.metric):
-            with job() as run:
-                return self._fitted(run).kneighbors(np.ascontiguousarray(queries), width, run=run)
-        distances = np.array(
-            [[self.metric(query, row, missing_values=np.nan) for row in self.rows] for query in queries],
-            dtype=np.float64,
-        ).reshape(len(queries), len(self.rows))
-        neighbors = np.argsort(distances, axis=1, kind="stable")  # NaN last
-        return np.take_along_axis(distances, neighbors, axis=1), neighbors
-
-    def _fitted(self, run):
-        if self._index is None:
-            self.rows.flags.writeable = False  # the index uses the rows where they lie
-            weights = [] if self.weights is None else self.weights.tolist()
-            self._index = _core.KnnIndex.fit(
-                self.rows, metric=self.metric, feature_weights=weights, share=True, run=run
-            )
-        return self._index
-
-
-def _list_width(n_neighbors, share):
-    """How many neighbours a list needs for n donors among them, all but rarely, where a share of all rows has it."""
-    spare = 3.0 * math.sqrt(n_neighbors * (1.0 - share))
-    return math.ceil((n_neighbors + spare) / share) + 1  # the row itself is often there
-
-
-def _first(neighbors, distances, given, n_wanted):
-    """The first n_wanted given entries of every list, in their order; -1 and NaN where there are fewer."""
-    order = np.argsort(~given, axis=1, kind="stable")[:, :n_wanted]
-    given = np.take_along_axis(given, order, axis=1)
-    neighbors = np.where(given, np.take_along_axis(neighbors, order, axis=1), -1)
-    return neighbors, np.where(given, np.take_along_axis(distances, order, axis=1), np.nan)
+    def _cells_of_function(self, queries):
+        present = ~np.isnan(self.rows)
+        rows, columns = np.nonzero(np.isnan(queries))
+        width = min(self.n_neighbors, len(self.rows))
+        donors = np.full((len(rows), width), -1, dtype=np.int64)
+        distances = np.full((len(rows), width), np.nan)
+        last, order, of_row = -1, None, None
+        for cell, (row, column) in enumerate(zip(rows, columns)):
+            if row != last:
+                of_row = np.array([self.metric(queries[row], other, missing_values=np.nan) for other in self.rows])
+                order = np.argsort(of_row, kind="stable")  # NaN last
+                order = order[: len(order) - int(np.isnan(of_row).sum())]
+                last = row
+            mine = order[present[order, column]][:width]
+            donors[cell, : len(mine)] = mine
+            distances[cell, : len(mine)] = of_row[mine]
+        return rows, columns, np.full(len(rows), math.nan), donors, distances

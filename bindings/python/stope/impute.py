@@ -1,14 +1,13 @@
 """KNNImputer: fills missing values in from the nearest rows that have them."""
 
 import numbers
-from contextlib import contextmanager
 
 import numpy as np
 
 from ._base import OneToOneFeatureMixin, StopeEstimator, TransformerMixin, check_is_fitted
 from ._data import check_X
 from ._donors import DonorSearch
-from ._mixed_rows import MixedSpace, values_of
+from ._mixed_rows import values_of
 from .errors import InvalidArgumentError
 
 __all__ = ["KNNImputer"]
@@ -54,7 +53,8 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
     feature_names_in_ : ndarray of str
         Where X had names of that kind.
     report_ : Report
-        What ran the largest search of the last call, and why. None where nothing was missing.
+        What ran the largest search of the last call, and why, and what was filled in by column ("x0", "x1", ...).
+        None where nothing was missing.
 
     Notes
     -----
@@ -69,10 +69,9 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
     Tables of numbers come back as arrays of the same float type. Mixed tables come back as arrays of objects, and as
     frames with a type for each column after ``set_output``.
 
-    ``fit`` copies X, 8 bytes a value; a read-only C-order float64 array is used where it lies. A nominal column
-    takes one further number per row and category, so ``metric`` is slow where a column has thousands of categories.
-    ``transform`` costs O(rows with missing values * n_samples_fit * n_features). One search serves all columns. Values
-    for which it found too few donors, and columns that fewer than a fifth of the training rows have, take a second one.
+    ``fit`` copies X, 8 bytes a value. The first ``transform`` takes as much again for the engine's rows. It costs O(rows with missing values * n_samples_fit *
+    n_features). One search serves all columns. Values for which it found too few donors, and columns that fewer than a
+    fifth of the training rows have, take further ones.
     """
 
     def __init__(
@@ -111,19 +110,18 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         values = self._marked(values_of(rows, rows.categories))
         present = ~np.isnan(values)
         self._valid = present.any(axis=0)
-        self._values = values
         self._fallbacks = [
             self._fallback(values[present[:, j], j], self._categories[j]) for j in range(values.shape[1])
         ]
-        self._space = None
-        metric, weights = self.metric if callable(self.metric) else "nan-euclidean", None
-        dimensions = values
-        if any(rows.nominal):
-            if callable(metric):
-                raise InvalidArgumentError("a function as metric takes tables of numbers only; X has nominal columns")
-            self._space = MixedSpace([None if c is None else len(c) for c in self._categories])
-            dimensions, weights = self._space.map(values), self._space.weights
-        self._search = DonorSearch(dimensions, present, metric, weights)
+        self._mixed = any(rows.nominal)
+        if self._mixed and callable(self.metric):
+            raise InvalidArgumentError("a function as metric takes tables of numbers only; X has nominal columns")
+        self._search = DonorSearch(
+            values, self.n_neighbors, self._core_weights(),
+            self.metric if callable(self.metric) else None,
+            [-1 if c is None else len(c) for c in self._categories] if self._mixed else None,
+        )
+        self._values = self._search.rows
         self.indicator_ = None
         if self.add_indicator:
             from sklearn.impute import MissingIndicator
@@ -147,12 +145,12 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         rows = self._rows(X, reset=False)
         values = self._marked(values_of(rows, self._categories))
         missing = np.isnan(values)
-        filled = self._result_of(rows, values) if self._space is None else values.copy()
+        filled = values.copy() if self._mixed else self._result_of(rows, values)
         self._fill(filled, values, missing & self._valid)
         filled[:, ~self._valid] = 0
         kept = np.arange(values.shape[1]) if self.keep_empty_features else np.flatnonzero(self._valid)
         indicator = None if self.indicator_ is None else self.indicator_.transform(_as_nan(missing))
-        if self._space is not None:
+        if self._mixed:
             return self._mixed_result(X, rows, filled, missing, kept, indicator)
         if len(kept) < values.shape[1]:
             filled = filled[:, kept]
@@ -193,6 +191,9 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         if self.metric != "nan_euclidean" and not callable(self.metric):
             raise InvalidArgumentError(f"metric is {self.metric!r}; it needs to be 'nan_euclidean' or a function")
 
+    def _core_weights(self):
+        return "distance" if isinstance(self.weights, str) and self.weights == "distance" else "uniform"
+
     def _missing_is_nan(self):
         value = self.missing_values
         return value is None or type(value).__name__ == "NAType" or (isinstance(value, numbers.Real) and value != value)
@@ -232,36 +233,35 @@ class KNNImputer(OneToOneFeatureMixin, TransformerMixin, StopeEstimator):
         return float(np.bincount(values.astype(np.int64)).argmax())
 
     def _fill(self, filled, values, wanted):
-        receivers = np.flatnonzero(wanted.any(axis=1))
-        if len(receivers) == 0:
+        if not wanted.any():
             self._reports.last = None
             return
-        queries = values[receivers] if self._space is None else self._space.map(values[receivers])
-        reports = []
+        self._search.set(self.n_neighbors, self._core_weights())
+        by_function = callable(self.weights) or callable(self.metric)
+        rows, columns, found, donors, distances = self._search.cells(values, self._job, donors=by_function)
+        valid = self._valid[columns]
+        if not by_function:
+            filled[rows[valid], columns[valid]] = found[valid]
+            return
+        for column in np.flatnonzero(wanted.any(axis=0)):
+            cells = columns == column
+            filled[rows[cells], column] = self._donated(column, donors[cells], distances[cells])
 
-        @contextmanager
-        def job():
-            with self._job() as run:
-                yield run
-            reports.append(self._reports.last)
-
-        search = self._search.donors(queries, wanted[receivers], self.n_neighbors, job)
-        for column, positions, donors, distances in search:
-            given = donors >= 0
-            weights = self._weights_of(distances)
-            weights[~given] = 0.0
-            donated = self._values[donors, column]
-            donated[~given] = 0.0
-            if self._categories[column] is None:
-                total = weights.sum(axis=1)
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    result = (donated * weights).sum(axis=1) / total
-            else:
-                result, total = _vote(donated.astype(np.int64), weights, len(self._categories[column]))
-            result[total == 0] = self._fallbacks[column]
-            filled[receivers[positions], column] = result
-        if reports:
-            self._reports.last = max(reports, key=lambda report: report["pairs"])
+    def _donated(self, column, donors, distances):
+        """What donors give for a column, where a function decides their distances or weights."""
+        given = donors >= 0
+        weights = self._weights_of(distances)
+        weights[~given] = 0.0
+        donated = self._values[donors, column]
+        donated[~given] = 0.0
+        if self._categories[column] is None:
+            total = weights.sum(axis=1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                result = (donated * weights).sum(axis=1) / total
+        else:
+            result, total = _vote(donated.astype(np.int64), weights, len(self._categories[column]))
+        result[total == 0] = self._fallbacks[column]
+        return result
 
     def _weights_of(self, distances):
         weights = self.weights(distances.copy()) if callable(self.weights) else self.weights

@@ -7,16 +7,17 @@ namespace stope::knn {
 /// How images are compared. `differences`, in floats, takes any form. Products take squares of numbers where none is
 /// missing: of floats, of nibbles (two columns a byte) or of bytes. Byte differences take absolute terms: numbers and
 /// mismatches. `byte_differences` is for tables where nothing is missing; `byte_differences_present` compares only what
-/// both rows have.
+/// both rows have. `byte_products_present` are products of bytes over the columns that both rows have.
 enum class ScanKind {
   differences,
   products,
   nibble_products,
   byte_products,
   byte_differences,
-  byte_differences_present
+  byte_differences_present,
+  byte_products_present
 };
-inline constexpr int kScanKinds = 6;
+inline constexpr int kScanKinds = 7;
 
 /// Whether images are whole numbers in bytes, one or two in each.
 constexpr bool in_bytes(ScanKind kind) {

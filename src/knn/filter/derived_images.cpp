@@ -6,70 +6,18 @@
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
+#include "knn/filter/byte_steps.hpp"
+#include "knn/filter/present_products.hpp"
 
 namespace stope::knn {
 namespace {
 
-constexpr double kLargestStep = 127.0;  // of bytes, and of queries
-constexpr double kNibbleCentre = 7.5;   // 0 lies between nibbles 7 and 8
-
-// How a value becomes a whole number: round(value * steps + centre), cut off at least and most.
-struct Rounding {
-  float steps, centre, least, most;
-};
-
-bool listed(const std::vector<std::uint64_t>& always, std::int64_t position) {
-  return (always[static_cast<std::size_t>(position / kScanBlockRows)] >> (position % kScanBlockRows) & 1) != 0;
-}
-
-const float* image_of(const TrainImages& images, std::int64_t n_columns, std::int64_t position) {
-  return images.blocks.data() + position / kScanBlockRows * kScanBlockRows * n_columns + position % kScanBlockRows;
-}
-
-// Returns the largest |value| of a number among all but one row in 512 of a sample. Outliers are cut off at the largest
-// step (their residual says so) instead of making every step coarser.
-double usual_size(const TrainImages& images, const ImageMap& map) {
-  std::vector<double> sizes;
-  const std::int64_t step = std::max<std::int64_t>(1, images.n_rows / 2048);
-  for (std::int64_t position = 0; position < images.n_rows; position += step) {
-    if (listed(images.always, position)) continue;
-    double size = 0.0;
-    const float* image = image_of(images, map.n_columns(), position);
-    for (std::int64_t c = 0; c < map.n_numeric(); ++c) {
-      const auto value = static_cast<double>(image[c * kScanBlockRows]);
-      if (value == value) size = std::max(size, std::fabs(value));
-    }
-    sizes.push_back(size);
-  }
-  if (sizes.empty()) return 0.0;
-  const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() - 1 - sizes.size() / 512);
-  std::nth_element(sizes.begin(), at, sizes.end());
-  return *at;
-}
-
-// Chooses how many steps a unit of the images has. The number is finite as a float, and finite times any image below 1;
-// the residual shows where that makes steps too coarse. Without numbers a mismatch is the largest byte.
-float choose_steps(const TrainImages& images, const ImageMap& map, double largest) {
-  constexpr double kMostSteps = 1e30;
-  double size = usual_size(images, map);
-  if (map.n_numeric() == 0) {
-    for (std::int64_t c = 0; c < map.n_columns(); ++c) {
-      size = std::max(size, static_cast<double>(map.mismatch()[c]) * (kLargestStep / 255.0));
-    }
-  }
-  return static_cast<float>(size > 0.0 ? std::min(largest / size, kMostSteps) : 1.0);
-}
+constexpr double kNibbleCentre = 7.5;  // 0 lies between nibbles 7 and 8
 
 Rounding choose_rounding(const TrainImages& images, const ImageMap& map, ScanKind kind) {
   // The outermost nibbles stand for values up to half a step beyond them.
   if (kind == ScanKind::nibble_products) return {choose_steps(images, map, kNibbleCentre + 0.5), kNibbleCentre, 0, 15};
   return {choose_steps(images, map, kLargestStep), 0.0F, -kLargestStep, kLargestStep};
-}
-
-// Returns the nearest whole number. The addition rounds: 1.5 * 2^23 leaves no bits below 1.
-float whole_number(float scaled, const Rounding& rounding) {
-  constexpr float kRound = 12582912.0F;
-  return (std::clamp(scaled, rounding.least, rounding.most) + kRound) - kRound;
 }
 
 // Returns the byte of a value that is only compared for equality. Different bytes come from different values.
@@ -99,6 +47,7 @@ void set_mismatches(const ImageMap& map, ByteImages& images) {
 
 bool fits(const ImageMap& map, ScanKind kind) {
   if (kind == ScanKind::differences) return true;
+  if (kind == ScanKind::byte_products_present) return fits_present_products(map);
   constexpr std::int64_t kMostColumns = 16384;  // byte products of so many terms fit in 32 bits
   const FilterForm& form = map.form();
   if (form.missing == Missing::mismatch || map.n_columns() > kMostColumns) return false;
@@ -192,33 +141,18 @@ ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, Scan
       residuals[number * kScanBlockRows + row] = errors[row];
     }
   });
-  // Rows far above the usual residual are always listed instead of widening every bound.
-  std::vector<float> sample;
-  const std::int64_t stride = std::max<std::int64_t>(1, images.n_rows / 4096);
-  for (std::int64_t position = 0; position < images.n_rows; position += stride) sample.push_back(residuals[position]);
-  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
-  std::nth_element(sample.begin(), at, sample.end());
-  const float usual = 1.5F * *at;
-  float largest = 0.0F;
-  for (std::int64_t position = 0; position < images.n_rows; ++position) {
-    if (residuals[position] <= usual) {
-      largest = std::max(largest, residuals[position]);
-      continue;
-    }
-    result.always[static_cast<std::size_t>(position / kScanBlockRows)] |= std::uint64_t{1}
-                                                                          << (position % kScanBlockRows);
-  }
+  const float largest = list_outliers(images.n_rows, residuals, result.always);
   result.least_by = std::accumulate(result.weight.begin(), result.weight.end(), std::int64_t{0});
   for (std::int64_t position = 0; !products && position < images.n_rows; ++position) {
     if (!listed(result.always, position)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[position]);
   }
-  // The errors themselves were computed in float. value * steps + centre is off by 2^-23 of at most 127, the sum by a
-  // relative error.
+  if (products) {
+    result.residual = norm_of_errors(largest, n_columns);
+    return result;
+  }
+  // The same for sums of absolute errors.
   const auto columns = static_cast<double>(n_columns);
-  const double share = 1.0 + (columns + 8.0) * 0x1p-23;
-  const double lost = (products ? std::sqrt(columns) : columns) * 127.0 * 0x1p-22;
-  const auto size = static_cast<double>(largest);
-  result.residual = (products ? std::sqrt(size) : size) * share + lost;
+  result.residual = static_cast<double>(largest) * (1.0 + (columns + 8.0) * 0x1p-23) + columns * kLargestStep * 0x1p-22;
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "knn/filter/derived_images.hpp"
 #include "knn/filter/image_map.hpp"
+#include "knn/filter/present_products.hpp"
 
 namespace stope::knn {
 
@@ -18,15 +19,22 @@ struct FilterIndex {
   std::shared_ptr<const ByteImages> nibbles;    // kind nibble_products
   std::shared_ptr<const ByteImages> bytes;      // the other kinds in bytes: a form fits at most one of them
 
-  /// The images of a kind in bytes.
+  std::shared_ptr<const PresentProducts> present;  // kind byte_products_present
+
+  /// The images of another kind in bytes.
   const ByteImages& whole_numbers() const { return kind == ScanKind::nibble_products ? *nibbles : *bytes; }
 };
 
-/// Adds to an index what it lacks. A kind that the rows do not fit becomes `differences`. Missing values fit byte
-/// differences alone, and those only if `missing_in_bytes`.
+/// Whether the instruction set has the scans in bytes that take missing values.
+struct PresentScans {
+  bool differences = false, products = false;
+};
+
+/// Adds to an index what it lacks. A kind that the rows do not fit becomes `differences`. Where values are missing,
+/// byte differences need their scan of `present`; products become byte_products_present, if there is that.
 void add_missing_images(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part,
-                        std::int64_t width, BlockOrder order, ScanKind kind, bool missing_in_bytes, ThreadPool& pool,
-                        const CancelToken& cancel);
+                        std::int64_t width, BlockOrder order, ScanKind kind, const PresentScans& present,
+                        ThreadPool& pool, const CancelToken& cancel);
 
 /// The filter indices of one fitted table. Safe from several threads at once.
 class FilterCache {
@@ -34,7 +42,7 @@ class FilterCache {
   /// Returns the index of the whole table, kept for the next search. A failure leaves no half-made part of it; rows in
   /// lent memory that have changed since the fit are one.
   FilterIndex whole(const std::shared_ptr<const ImageMap>& map, const Fitted& fitted, BlockOrder order, ScanKind kind,
-                    bool missing_in_bytes, ThreadPool& pool, const CancelToken& cancel);
+                    const PresentScans& present, ThreadPool& pool, const CancelToken& cancel);
 
   std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
 

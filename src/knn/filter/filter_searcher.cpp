@@ -143,15 +143,14 @@ class FilterSearcher final : public Searcher {
     const bool squares = wanted == ScanKind::nibble_products || wanted == ScanKind::byte_products;
     const ScanKind fallback = squares ? ScanKind::products : ScanKind::differences;
     const ScanKind kind = has(wanted) ? wanted : fallback;
-    const bool missing_in_bytes = has(ScanKind::byte_differences_present);
+    const PresentScans present{has(ScanKind::byte_differences_present), has(ScanKind::byte_products_present)};
     index_ = {};
     first_row_ = part.first;
     const PhaseProgress phase(run_, "images", 0, n_image_tasks_);
     if (part.n == fitted_.n_rows() && fitted_.resident()) {
-      index_ = fitted_.filters().whole(map_, fitted_, plan_.method.order, kind, missing_in_bytes, pool_, run_.cancel);
+      index_ = fitted_.filters().whole(map_, fitted_, plan_.method.order, kind, present, pool_, run_.cancel);
     } else {
-      add_missing_images(index_, map_, part, fitted_.width(), plan_.method.order, kind, missing_in_bytes, pool_,
-                         run_.cancel);
+      add_missing_images(index_, map_, part, fitted_.width(), plan_.method.order, kind, present, pool_, run_.cancel);
     }
     n_image_tasks_ = phase.done();
     retire_work_spaces(0);  // their layout depends on the index

@@ -5,6 +5,15 @@
 #include <limits>
 
 namespace stope::knn {
+namespace {
+
+std::int64_t bytes_of_query(const FilterIndex& index) {
+  if (!in_bytes(index.kind)) return 0;
+  return index.kind == ScanKind::byte_products_present ? index.present->row_bytes()
+                                                       : index.whole_numbers().query_bytes();
+}
+
+}  // namespace
 
 TileQueries::TileQueries(const FilterIndex& index)
     : n_columns_(index.map->n_columns()),
@@ -13,8 +22,10 @@ TileQueries::TileQueries(const FilterIndex& index)
       images_(n_columns_ * kScanTileQueries),
       by_column_(n_columns_ * kScanTileQueries),
       norms_(kScanTileQueries),
-      bytes_(in_bytes(index.kind) ? index.whole_numbers().query_bytes() * kScanTileQueries : 0),
-      byte_images_(kScanTileQueries) {}
+      bytes_(bytes_of_query(index) * kScanTileQueries),
+      byte_images_(kScanTileQueries),
+      present_images_(kScanTileQueries),
+      gaps_(index.kind == ScanKind::byte_products_present ? (index.present->n_groups + 1) * kScanTileQueries : 0) {}
 
 void TileQueries::load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n,
                        bool present_bytes) {
@@ -41,6 +52,15 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
     const double largest = index.floats->largest_norm;
     if (!(norm + largest * largest < 1e37)) kind_ = ScanKind::differences;
   }
+  if (kind_ == ScanKind::byte_products_present) {
+    const PresentProducts& train = *index.present;
+    for (std::int64_t i = 0; i < n; ++i) {
+      present_images_[static_cast<std::size_t>(i)] =
+          make_present_image(images_.data() + i * n_columns_, train, bytes_.data() + i * train.row_bytes(),
+                             gaps_.data() + i * (train.n_groups + 1));
+    }
+    return;
+  }
   if (missing) {
     const bool bytes = kind_ == ScanKind::byte_differences && present_bytes;
     kind_ = bytes ? ScanKind::byte_differences_present : ScanKind::differences;
@@ -63,6 +83,7 @@ void TileQueries::describe(Scan& scan) const {
   scan.n_queries = n_;
   scan.by_column = by_column_.data();
   if (in_bytes(kind_)) scan.query_bytes = bytes_.data();
+  scan.gaps = gaps_.data();
 }
 
 Cut TileQueries::cut(std::int64_t i, double distance) const {
@@ -70,7 +91,11 @@ Cut TileQueries::cut(std::int64_t i, double distance) const {
   const double residual = residuals_[static_cast<std::size_t>(i)] + index_->images->residual;
   Cut cut = map.cut(distance, residual);
   if (kind_ == ScanKind::products) add_product_cut(i, map.limit(distance, residual), cut);
-  if (in_bytes(kind_)) {
+  if (kind_ == ScanKind::byte_products_present) {
+    const PresentProducts& train = *index_->present;
+    const double rounding = (present_images_[static_cast<std::size_t>(i)].residual + train.residual) / train.steps;
+    add_present_cut(i, map.limit(distance, residual + rounding), cut);
+  } else if (in_bytes(kind_)) {
     const ByteImages& train = index_->whole_numbers();
     const double rounding = (byte_images_[static_cast<std::size_t>(i)].residual + train.residual) / train.steps;
     add_byte_cut(i, map.limit(distance, residual + rounding), cut);
@@ -88,6 +113,30 @@ void TileQueries::add_product_cut(std::int64_t i, const ImageMap::Limit& limit, 
   if (!(cut.beta < kNoLimit)) return;
   cut.least = -round_up(-(0.5 * (norm - limit.beta) - error));
   cut.score = round_up(limit.beta + 2.0 * error + (norm + largest * largest) * 0x1p-21);
+}
+
+// Does this over what both rows have. In steps, |q-t|^2 <= alpha w + beta, w at most the smaller of the rows' weights,
+// is s >= (|q|^2 - beta) / 2 - alpha w / 2: the sum s of the scan is never too small. The two terms are rounded to
+// floats and subtracted in floats, so that `least` is lowered by more than that may lose. The sum itself becomes a
+// float, which keeps its order.
+void TileQueries::add_present_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const {
+  const PresentProducts& train = *index_->present;
+  const PresentImage& image = present_images_[static_cast<std::size_t>(i)];
+  cut.norm = static_cast<float>(image.norm + 2.0 * image.offset);
+  cut.weight = round_up(image.weight);
+  if (!(cut.beta < kNoLimit)) return;
+  const double unit = train.steps * train.steps * (1.0 + 1e-12);
+  const double alpha = limit.alpha * unit, beta = limit.beta * unit;
+  const double base = 0.5 * (image.norm - beta) + image.offset;
+  const double lost = (std::fabs(base) + 0.5 * alpha * image.weight) * 0x1p-21 + 1.0;
+  cut.least = -round_up(lost - base);
+  cut.half_alpha = round_up(0.5 * alpha * (1.0 + 1e-6));
+  // A score is (|q|^2 - 2 s) / w in floats, w at least the least weight of a row or that of the query.
+  const double rounding =
+      (image.norm + std::fabs(2.0 * image.offset) + std::fabs(base) + 256.0 * static_cast<double>(train.n_columns)) *
+          0x1p-20 +
+      2.0;
+  cut.score = round_up((alpha + (beta + rounding) / std::min(train.least_weight, image.weight)) * (1.0 + 1e-5));
 }
 
 // Does this in whole steps, where products are exact but for the half that bytes lose in |t|^2 / 2. Sums of differences

@@ -29,6 +29,7 @@ class TileQueries {
 
  private:
   void add_product_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
+  void add_present_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
   void add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
 
   std::int64_t n_columns_;
@@ -42,6 +43,8 @@ class TileQueries {
   std::vector<double> norms_;   // squares of the images
   Buffer<std::uint8_t> bytes_;  // the byte images
   std::vector<ByteImage> byte_images_;
+  std::vector<PresentImage> present_images_;  // byte_products_present, in place of the byte images
+  Buffer<std::int32_t> gaps_;
 };
 
 }  // namespace stope::knn

@@ -44,9 +44,9 @@ TileSearch::TileSearch(const FilterIndex& index, std::int64_t n)
       distances_(kMostRows) {}
 
 std::int64_t TileSearch::bytes(std::int64_t n_columns) {
-  // The images twice, the tile's box, and at most a byte image.
+  // The images twice, the tile's box, and at most three bytes a column, and a gap of a group.
   return n_columns * (2 * kScanTileQueries + 2) * static_cast<std::int64_t>(sizeof(float)) +
-         (n_columns + 8) * kScanTileQueries +
+         (4 * n_columns + 32) * kScanTileQueries +
          kMostBlocks * kScanBlockRows * kScanTileQueries * static_cast<std::int64_t>(sizeof(Hit));
 }
 
@@ -280,7 +280,15 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
   queries_.describe(scan);
   scan.blocks = images.blocks.data();
   if (kind == ScanKind::products) scan.starts = index.floats->starts.data();
-  if (in_bytes(kind)) {
+  if (kind == ScanKind::byte_products_present) {
+    const PresentProducts& numbers = *index.present;
+    scan.bytes = numbers.bytes.data();
+    scan.byte_starts = numbers.starts.data();
+    scan.n_groups = numbers.n_groups;
+    scan.n_masked_groups = numbers.n_masked();
+    scan.row_weights = numbers.weights.data();
+    scan.always = numbers.always.data();
+  } else if (in_bytes(kind)) {
     const ByteImages& numbers = index.whole_numbers();
     scan.bytes = numbers.bytes.data();
     scan.byte_starts = numbers.starts.data();
@@ -288,8 +296,10 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
     scan.n_numeric_groups = numbers.n_numeric_groups;
     scan.byte_mismatch = numbers.mismatch.data();
     scan.byte_weight = numbers.weight.data();
+    scan.always = numbers.always.data();
+  } else {
+    scan.always = images.always.data();
   }
-  scan.always = in_bytes(kind) ? index.whole_numbers().always.data() : images.always.data();
   scan.low = images.ordered() ? images.low.data() : nullptr;
   scan.high = images.high.data();
   scan.visit = blocks;

@@ -47,15 +47,15 @@ std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
                       checked::mul(plan.threads, checked::add(demand.scratch_bytes, work_space)));
 }
 
-// Bytes of one training row in flight. A row has two images in floats (one row by row, one in blocks), one in bytes,
-// one in nibbles, its residual, its place in the order and its share of a box.
+// Bytes of one training row in flight. A row has two images in floats (one row by row, one in blocks), up to three
+// bytes a column in groups of four, one in nibbles, its residual, its place in the order and its share of a box.
 std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   const TrainSpace space = engine_of(plan).train_space;
   if (space == TrainSpace::nothing) return 0;
   const std::int64_t encoded = demand.resident ? 0 : checked::mul(demand.width, sizeof(double));
   if (space == TrainSpace::encoding) return encoded;
-  constexpr std::int64_t kPerColumn = 2 * sizeof(float) + 1 + 1,
-                         kPerRow = 2 * sizeof(double) + 2 * sizeof(std::int64_t);
+  constexpr std::int64_t kPerColumn = 2 * sizeof(float) + 3 + 1,
+                         kPerRow = 3 * sizeof(double) + 3 * sizeof(std::int64_t);
   return checked::add(encoded, checked::add(checked::mul(demand.filter_columns, kPerColumn), kPerRow));
 }
 

@@ -163,10 +163,14 @@ ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::Ba
     const double residual = 0.5 * static_cast<double>(map.n_numeric()) * largest / 127.0;
     return sample.kept(residual, 0.0) <= kBytesMayKeep * columns ? ScanKind::byte_differences : ScanKind::differences;
   }
-  if (!fits(map, ScanKind::products)) return ScanKind::differences;
+  const double bytes_residual = 2.0 * std::sqrt(columns / 12.0) * largest / 127.0;
+  if (!fits(map, ScanKind::products)) {  // squares divided by what both rows have
+    const bool bytes = backend.backend == device::Backend::avx512vnni && fits(map, ScanKind::byte_products_present) &&
+                       sample.kept(bytes_residual, 0.0) <= kBytesMayKeep * columns;
+    return bytes ? ScanKind::byte_products_present : ScanKind::differences;
+  }
   if (backend.backend == device::Backend::avx512vnni) {
-    const double residual = 2.0 * std::sqrt(columns / 12.0) * largest / 127.0;
-    if (sample.kept(residual, 0.0) <= kBytesMayKeep * columns) return ScanKind::byte_products;
+    if (sample.kept(bytes_residual, 0.0) <= kBytesMayKeep * columns) return ScanKind::byte_products;
   }
   const double error = 2.0 * (columns + 8.0) * 0x1p-23 * 2.0 * columns * largest * largest;
   return sample.kept(0.0, error) <= kProductsMayKeep * columns ? ScanKind::products : ScanKind::differences;
@@ -291,7 +295,11 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   if (order == "near" && !in_order) method.order = BlockOrder::near;
   if (scan == "products") method.kind = ScanKind::products;
   if (scan == "nibbles") method.kind = ScanKind::nibble_products;
-  if (scan == "bytes") method.kind = form->term == Term::square ? ScanKind::byte_products : ScanKind::byte_differences;
+  if (scan == "bytes") {
+    method.kind = form->term != Term::square       ? ScanKind::byte_differences
+                  : form->divisor == Divisor::none ? ScanKind::byte_products
+                                                   : ScanKind::byte_products_present;
+  }
   if (!order.empty() || !scan.empty()) return method;
   if (queries < kLeastTermsForSample / n / map->n_columns()) {
     method.reason = "too few queries for a look at a sample";

@@ -48,15 +48,14 @@ def _fill_in(reduce_func, metric):
     X, mask, mask_fit, rows, imputer, valid = (held[name] for name in _HELD)
     if imputer._fit_X.dtype.kind != "f" or X.dtype.kind != "f":
         raise Leave(f"X of {X.dtype}")
-    search = DonorSearch(_with_nan(imputer._fit_X, mask_fit), ~mask_fit, "nan-euclidean")
-    wanted = mask[rows] & valid
-    queries = _with_nan(X[rows], mask[rows])
+    search = DonorSearch(_with_nan(imputer._fit_X, mask_fit), imputer.n_neighbors)
     try:
-        found = list(search.donors(queries, wanted, imputer.n_neighbors, job))
+        cells, columns, _, donors, distances = search.cells(_with_nan(X[rows], mask[rows]), job, donors=True)
     except StopeError as error:
         raise Leave(f"stope: {error}") from error
-    for column, positions, donors, distances in found:
-        X[rows[positions], column] = _means(imputer, column, mask_fit[:, column], donors, distances)
+    for column in np.flatnonzero(mask[rows].any(axis=0) & valid):
+        mine = columns == column
+        X[rows[cells[mine]], column] = _means(imputer, column, mask_fit[:, column], donors[mine], distances[mine])
 
 
 def _variables_of(function):

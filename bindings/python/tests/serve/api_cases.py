@@ -45,6 +45,7 @@ MODELS = [
     ("tree", {"target": "class", "ignore": "id,price"}, {"max_depth": "4", "missing": "value"}),
     ("cuts", {"target": "class", "ignore": "id,price,colour"}, {"missing": "value"}),
     ("normalize", {"ignore": "id,class,price,colour"}, {"method": "z"}),
+    ("impute", {"ignore": "id,class,price"}, {"n_neighbors": "3", "strategy": "median", "normalize": "range"}),
 ]
 
 # job, roles, options.

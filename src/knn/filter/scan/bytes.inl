@@ -46,6 +46,69 @@ struct ByteProducts {
     }
   }
 };
+
+// ByteProducts over the columns that both rows have (filter/present_products.hpp). The squares of training numbers count
+// where the query lacks the column: few groups, which differ from query to query.
+template <int n_queries = 6>
+struct PresentByteProducts {
+  static constexpr int kQueries = n_queries, kParts = 4;
+  using Lone = PresentByteProducts<1>;
+
+  STOPE_INLINE static __m512i quad(const std::uint8_t* four) {
+    std::int32_t bits;
+    __builtin_memcpy(&bits, four, 4);
+    return _mm512_set1_epi32(bits);
+  }
+
+  STOPE_INLINE static void run(const Scan& scan, std::int64_t visited, const int* which, int n) {
+    const std::int64_t number = scan.visit[visited], n_columns = scan.n_groups + scan.n_masked_groups;
+    const std::int64_t row_bytes = (n_columns + scan.n_groups) * 4;
+    const std::uint8_t* block = scan.bytes + number * row_bytes * kScanBlockRows;
+    const std::uint8_t* queries[kQueries];
+    for (int i = 0; i < kQueries; ++i) queries[i] = scan.query_bytes + which[i] * row_bytes;
+    __m512i sums[kQueries][kParts];
+    for (int v = 0; v < kParts; ++v) {
+      const __m512i start = _mm512_loadu_si512(scan.byte_starts + number * kScanBlockRows + v * 16);
+      for (int i = 0; i < kQueries; ++i) sums[i][v] = start;
+    }
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+      __m512i t[kParts];
+      for (int v = 0; v < kParts; ++v) t[v] = _mm512_loadu_si512(block + (c * kScanBlockRows + v * 16) * 4);
+      for (int i = 0; i < kQueries; ++i) {
+        const __m512i q = quad(queries[i] + c * 4);
+        for (int v = 0; v < kParts; ++v) sums[i][v] = _mm512_dpbusd_epi32(sums[i][v], t[v], q);
+      }
+    }
+    const std::uint64_t always = scan.always[number];
+    for (int i = 0; i < kQueries; ++i) {
+      if (i >= n) break;
+      const std::int32_t* gaps = scan.gaps + which[i] * (scan.n_groups + 1);
+      for (std::int32_t gap = 1; gap <= gaps[0]; ++gap) {
+        const std::int64_t c = n_columns + gaps[gap];
+        const __m512i q = quad(queries[i] + c * 4);
+        for (int v = 0; v < kParts; ++v) {
+          const __m512i t = _mm512_loadu_si512(block + (c * kScanBlockRows + v * 16) * 4);
+          sums[i][v] = _mm512_dpbusd_epi32(sums[i][v], t, q);
+        }
+      }
+      const Cut& cut = scan.cuts[which[i]];
+      const __m512 least = _mm512_set1_ps(cut.least), half_alpha = _mm512_set1_ps(cut.half_alpha);
+      const __m512 most = _mm512_set1_ps(cut.weight);
+      __m512 values[kParts], weights[kParts];
+      std::uint64_t kept = 0;
+      for (int v = 0; v < kParts; ++v) {
+        values[v] = _mm512_maskz_cvtepi32_ps(0xffff, sums[i][v]);
+        weights[v] = _mm512_min_ps(_mm512_loadu_ps(scan.row_weights + number * kScanBlockRows + v * 16), most);
+        const __m512 bound = _mm512_fnmadd_ps(half_alpha, weights[v], least);
+        kept |= static_cast<std::uint64_t>(_mm512_cmp_ps_mask(values[v], bound, _CMP_NLT_UQ)) << (v * 16);
+      }
+      if ((kept | always) == 0) continue;
+      alignas(64) float scores[kScanBlockRows];
+      for (int v = 0; v < kParts; ++v) _mm512_store_ps(scores + v * 16, (cut.norm - 2.0F * values[v]) / weights[v]);
+      emit(scan, which[i], visited * kScanBlockRows, kept, always, scores);
+    }
+  }
+};
 #endif
 
 #if defined(STOPE_AVX512) || defined(STOPE_AVX2)

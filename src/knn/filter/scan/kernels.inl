@@ -61,6 +61,7 @@ ScanFunction scan(const FilterForm& form, ScanKind kind) {
   if (kind == ScanKind::products) return scan_blocks<Products<>, Term::square>;
 #if defined(STOPE_AVX512_VNNI)
   if (kind == ScanKind::byte_products) return scan_blocks<ByteProducts<>, Term::square>;
+  if (kind == ScanKind::byte_products_present) return scan_blocks<PresentByteProducts<>, Term::square>;
 #endif
 #if defined(STOPE_AVX512) || defined(STOPE_AVX2)
   if (kind == ScanKind::nibble_products) return scan_blocks<NibbleProducts<>, Term::square>;

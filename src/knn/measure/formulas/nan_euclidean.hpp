@@ -1,5 +1,5 @@
 // nan-euclidean (scikit-learn nan_euclidean_distances): sqrt(sum / weight compared * total weight), so that rows with
-// missing values stay comparable with complete ones.
+// missing values stay comparable with complete ones. A nominal attribute adds x != y.
 #pragma once
 
 #include "knn/measure/form.hpp"
@@ -19,7 +19,8 @@ struct NanEuclidean {
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     const bool present = !either_missing(x, y);
     const double difference = x - y;
-    s.sum += present ? a.weight * (difference * difference) : 0.0;
+    const double term = a.nominal ? (x != y ? 1.0 : 0.0) : difference * difference;
+    s.sum += present ? a.weight * term : 0.0;
     s.weight += present ? a.weight : 0.0;
   }
   STOPE_HD double finish(const State& s) const {

@@ -229,7 +229,7 @@ TEST_F(DifferencesCuda, MissingInTheQueriesOnlyAndManyValues) {
     for (const std::string scan : {"differences", "bytes"}) {
       if (scan == "bytes" && !filtered_measure(measure).takes_bytes()) continue;
       SCOPED_TRACE(measure + ", " + scan);
-      const bool mixed = measure != "manhattan" && measure != "nan-euclidean";
+      const bool mixed = measure != "manhattan";
       // Images in bytes have 16 buckets for the values of an attribute.
       const int n_values = scan == "bytes" ? 16 : 100;
       Shape shape{25, mixed && measure != "hamming" ? 12 : 0, 0.0, n_values};

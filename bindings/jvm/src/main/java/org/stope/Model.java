@@ -4,7 +4,7 @@ import java.nio.file.Path;
 
 /**
  * A model that was fitted to a table. A model never changes: several threads may use one at once. Kinds are "neighbors",
- * "classify", "regress", "pca", "lsq", "tree", "cuts" and "normalize".
+ * "classify", "regress", "pca", "lsq", "tree", "cuts", "normalize" and "impute".
  */
 public final class Model extends NativeObject {
   Model(long handle) {

@@ -1,0 +1,179 @@
+#include "knn/filter/present_products.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/checked.hpp"
+#include "base/huge_pages.hpp"
+#include "knn/filter/byte_steps.hpp"
+
+namespace stope::knn {
+namespace {
+
+constexpr std::int64_t kGroup = 4;
+constexpr std::int64_t kMostColumns = 16384;  // products of so many terms fit in 32 bits
+constexpr std::uint8_t kMask = 64;            // half of the 128 by which squares are divided
+// A weight is the sum of up to kMostColumns floats, each of which is rounded.
+constexpr double kRoundedUp = 1.0 + 1e-6;
+
+constexpr std::int32_t part_of_square(std::int32_t n) {
+  return (n * n + 127) / 128;
+}
+
+// The groups of which some row that a bound covers lacks a column.
+std::vector<std::int32_t> masked_groups(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
+                                        const CancelToken& cancel) {
+  const std::int64_t n_groups = checked::ceil_div(n_columns, kGroup);
+  std::vector<char> lacks(static_cast<std::size_t>(n_groups), 0);
+  pool.parallel_for(n_groups, cancel, [&](std::int64_t group, int) {
+    for (std::int64_t number = 0; number < images.n_blocks; ++number) {
+      const float* block = images.blocks.data() + number * kScanBlockRows * n_columns;
+      const std::int64_t n = std::min<std::int64_t>(kScanBlockRows, images.n_rows - number * kScanBlockRows);
+      for (std::int64_t c = group * kGroup; c < std::min(group * kGroup + kGroup, n_columns); ++c) {
+        const float* column = block + c * kScanBlockRows;
+        if (std::any_of(column, column + n, [](float value) { return value != value; })) {
+          lacks[static_cast<std::size_t>(group)] = 1;
+          return;
+        }
+      }
+    }
+  });
+  std::vector<std::int32_t> masked;
+  for (std::int64_t group = 0; group < n_groups; ++group) {
+    if (lacks[static_cast<std::size_t>(group)] != 0) masked.push_back(static_cast<std::int32_t>(group));
+  }
+  return masked;
+}
+
+class Encoder {
+ public:
+  Encoder(const TrainImages& images, const Rounding& rounding, PresentProducts& result, Buffer<float>& residuals)
+      : images_(images),
+        rounding_(rounding),
+        result_(result),
+        residuals_(residuals),
+        masks_(static_cast<std::size_t>(result.n_groups), -1) {
+    for (std::int64_t i = 0; i < result.n_masked(); ++i) {
+      masks_[static_cast<std::size_t>(result.masked[static_cast<std::size_t>(i)])] = result.n_groups + i;
+    }
+  }
+
+  void encode(std::int64_t number) const {
+    const float* block = images_.blocks.data() + number * kScanBlockRows * result_.n_columns;
+    std::uint8_t* bytes = result_.bytes.data() + number * kScanBlockRows * result_.row_bytes();
+    std::fill_n(bytes, kScanBlockRows * result_.row_bytes(), std::uint8_t{0});
+    std::fill_n(bytes, kScanBlockRows * kGroup * result_.n_groups, std::uint8_t{128});
+    std::int32_t squares[kScanBlockRows] = {};
+    float errors[kScanBlockRows] = {};
+    double weights[kScanBlockRows] = {};
+    for (std::int64_t c = 0; c < result_.n_columns; ++c) {
+      const std::int64_t group = c / kGroup, mask = masks_[static_cast<std::size_t>(group)];
+      const auto place = [&](std::int64_t g) { return bytes + g * kScanBlockRows * kGroup + c % kGroup; };
+      std::uint8_t* const numbers = place(group);
+      std::uint8_t* const parts = place(result_.n_groups + result_.n_masked() + group);
+      const float* column = block + c * kScanBlockRows;
+      const double weight = result_.weight[static_cast<std::size_t>(c)];
+      for (int row = 0; row < kScanBlockRows; ++row) {
+        const bool present = column[row] == column[row];
+        const float scaled = (present ? column[row] : 0.0F) * rounding_.steps;
+        const float whole = whole_number(scaled, rounding_);
+        const float error = std::fabs(scaled - whole);
+        const auto step = static_cast<std::int32_t>(whole);
+        squares[row] += step * step;
+        errors[row] += error * error;
+        weights[row] += present ? weight : 0.0;
+        numbers[row * kGroup] = static_cast<std::uint8_t>(step + 128);
+        parts[row * kGroup] = static_cast<std::uint8_t>(part_of_square(step));
+      }
+      if (mask < 0) continue;
+      std::uint8_t* const masks = place(mask);
+      for (int row = 0; row < kScanBlockRows; ++row) masks[row * kGroup] = column[row] == column[row] ? 0 : kMask;
+    }
+    const bool divides = result_.weight.front() > 0.0;
+    for (int row = 0; row < kScanBlockRows; ++row) {
+      const std::int64_t position = number * kScanBlockRows + row;
+      result_.starts[position] = -(squares[row] / 2);
+      residuals_[position] = errors[row];
+      result_.weights[position] = divides ? round_up(std::max(weights[row] * kRoundedUp, result_.least_weight)) : 1.0F;
+    }
+  }
+
+ private:
+  const TrainImages& images_;
+  const Rounding& rounding_;
+  PresentProducts& result_;
+  Buffer<float>& residuals_;
+  std::vector<std::int64_t> masks_;  // per group: the place of its masks in a block, or -1
+};
+
+}  // namespace
+
+bool fits_present_products(const ImageMap& map) {
+  const FilterForm& form = map.form();
+  return form.term == Term::square && form.divisor != Divisor::total && form.missing == Missing::skip &&
+         map.n_columns() == map.n_numeric() && map.n_columns() <= kMostColumns;
+}
+
+PresentProducts make_present_products(const TrainImages& images, const ImageMap& map, ThreadPool& pool,
+                                      const CancelToken& cancel) {
+  PresentProducts result;
+  const auto largest = static_cast<float>(kLargestStep);
+  const Rounding rounding{choose_steps(images, map, kLargestStep), 0.0F, -largest, largest};
+  result.steps = static_cast<double>(rounding.steps);
+  result.n_columns = map.n_columns();
+  result.n_groups = checked::ceil_div(result.n_columns, kGroup);
+  result.masked = masked_groups(images, result.n_columns, pool, cancel);
+  const bool divides = map.form().divisor == Divisor::present_weight;
+  for (std::int64_t c = 0; c < result.n_columns; ++c) {
+    result.weight.push_back(divides ? static_cast<double>(map.weight()[c]) : 0.0);
+  }
+  if (divides) result.least_weight = *std::min_element(result.weight.begin(), result.weight.end());
+  const std::int64_t n_slots = images.n_blocks * kScanBlockRows;
+  result.bytes = Buffer<std::uint8_t>(checked::mul(n_slots, result.row_bytes()));
+  prefer_huge_pages(result.bytes.data(), static_cast<std::size_t>(result.bytes.size()));
+  result.starts = Buffer<std::int32_t>(n_slots);
+  result.weights = Buffer<float>(n_slots);
+  result.always = images.always;
+  Buffer<float> residuals(n_slots);
+  const Encoder encoder(images, rounding, result, residuals);
+  pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) { encoder.encode(number); });
+  result.residual = norm_of_errors(list_outliers(images.n_rows, residuals, result.always), result.n_columns);
+  return result;
+}
+
+PresentImage make_present_image(const float* image, const PresentProducts& train, std::uint8_t* bytes,
+                                std::int32_t* gaps) {
+  PresentImage result;
+  std::fill_n(bytes, train.row_bytes(), std::uint8_t{0});
+  std::vector<std::uint8_t> parts(static_cast<std::size_t>(kGroup * train.n_groups), 0);
+  std::uint8_t* const lacking = bytes + kGroup * (train.n_groups + train.n_masked());
+  std::int32_t n_gaps = 0;
+  double errors = 0.0, weight = 0.0;
+  for (std::int64_t c = 0; c < train.n_columns; ++c) {
+    const auto group = static_cast<std::int32_t>(c / kGroup);
+    if (image[c] != image[c]) {
+      lacking[c] = kMask;
+      if (n_gaps == 0 || gaps[n_gaps] != group) gaps[++n_gaps] = group;
+      continue;
+    }
+    const double value = static_cast<double>(image[c]) * train.steps;
+    const auto whole = static_cast<std::int32_t>(std::nearbyint(std::clamp(value, -kLargestStep, kLargestStep)));
+    const double error = std::fabs(value - whole);
+    errors += error * error;
+    weight += train.weight[static_cast<std::size_t>(c)];
+    result.norm += static_cast<double>(whole) * whole;
+    result.offset += 128.0 * whole;
+    bytes[c] = static_cast<std::uint8_t>(whole);
+    parts[static_cast<std::size_t>(c)] = static_cast<std::uint8_t>(part_of_square(whole));
+  }
+  gaps[0] = n_gaps;
+  for (std::int64_t i = 0; i < train.n_masked(); ++i) {
+    const auto* const from = parts.data() + kGroup * train.masked[static_cast<std::size_t>(i)];
+    std::copy_n(from, kGroup, bytes + kGroup * (train.n_groups + i));
+  }
+  if (train.weight.front() > 0.0) result.weight = std::max(weight * kRoundedUp, train.least_weight);
+  result.residual = std::sqrt(errors) * (1.0 + 1e-9);
+  return result;
+}
+
+}  // namespace stope::knn
