@@ -103,7 +103,8 @@ TEST(Chain, AnotherVoteIsThatOfTheLastStep) {
   const Predictor other = Predictor(model).with_vote(5, VoteWeights::distance);
   const Predictor last = Predictor(steps_of(model).back()).with_vote(5, VoteWeights::distance);
   EXPECT_EQ(other.regress(test), last.regress(by_hand(model, test)));
-  EXPECT_NE(other.regress(test), Predictor(model).regress(test));
+  EXPECT_NE(other.regress(test), Predictor(model).with_vote(5, VoteWeights::uniform).regress(test));
+  EXPECT_NE(other.regress(test), Predictor(model).with_vote(2, VoteWeights::distance).regress(test));
   EXPECT_EQ(std::get<NeighborsModel>(last_step(other.model()).fitted).n_neighbors, 5);
 }
 
