@@ -67,6 +67,7 @@ constexpr std::string_view kJson =
                   the result, as rows of objects; -o FILE writes it elsewhere
   cut_points      discretize: as --cuts-out FILE writes them; z: the numbers of ata
   error           of a run that failed: code, exit_code, message, file, line, column, option, feature, row
+  correlation     stats --correlation: names, and the matrix with the rows of each pair
   columns         info, stats: a member for each column; dates are days since 1970-01-01
 
 confusion has a row for each true class, in the order of 'classes', and one column more than classes: the last

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -52,10 +54,13 @@ bool Preparation::adjust(const Table& table, ReadOptions& how) const {
     option = name;
     any = true;
   };
+  std::unordered_map<std::string_view, const Column*> by_name;
+  by_name.reserve(table.columns.size());
+  for (const Column& column : table.columns) by_name.emplace(column.name, &column);
   for (const Column& wanted : predictor_->model().columns.columns) {
-    const std::int64_t at = table.find(wanted.name);
-    if (at < 0) continue;
-    const Column& column = table.columns[static_cast<std::size_t>(at)];
+    const auto found = by_name.find(wanted.name);
+    if (found == by_name.end()) continue;
+    const Column& column = *found->second;
     if (column.role != Role::regular) continue;  // the options have decided
     if (wanted.role == Role::label && table.find(Role::label) < 0) {
       say(how.target, wanted.name);

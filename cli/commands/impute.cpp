@@ -56,6 +56,7 @@ class Impute : public Command {
         .text("--filled-out", filled_out_, "FILE",
               "File for every value that was missing: row, column, value, n_donors, distance, donors");
     model_.add_to(*app);
+    tables_.after.add_to(*app);
     knn_.add_distance_to(*app);
     tables_.add_to(*app, Tables::two);
     add_common(kExamples);
@@ -90,7 +91,7 @@ class Impute : public Command {
     });
     if (cells) cells->finish();
     session.timed("write", [&] { write_result(*file, output_.format, result, {}, session.run()); });
-    model_.write(session, {outline(table), imputer});
+    model_.write(session, tables_.after.joined({outline(table), imputer}));
     commit_files(session, {&file, &filled, &model_.file});
     note(session, report);
   }

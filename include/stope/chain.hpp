@@ -23,7 +23,8 @@ struct ChainModel {
 
 /// Joins models into one. A chain among them is replaced by its steps. The columns of the result are those of the first
 /// model. Label, id and weight are those of the last one: a column that the first model takes as a feature becomes the
-/// label if the last one says so, and one that the first model lacks is added.
+/// label if the last one says so, and one that the first model lacks is added. Each step ignores what its own model
+/// ignores, and takes as features what that takes.
 ///
 /// Throws invalid_argument
 /// - for fewer than two models, and more than ChainModel::kMostSteps steps;

@@ -227,6 +227,8 @@ STOPE_API void stope_table_free(stope_table* table);
 
 /* ---- jobs that make a table of tables ------------------------------------------------------------------------------
  *   "stats"           a row a column, and with "by" a row a class and column
+ *   "correlation"     a row a pair of numeric columns, those of the label first: "column", "other", "correlation",
+ *                     "rows"
  *   "histogram"       a row a bin of every numeric column: "column", "low", "high", "count"
  *   "value_counts"    a row a value of every nominal column: "column", "value", "count"
  *   "best_cuts"       a row an attribute, the best cut first

@@ -36,9 +36,17 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLeastShare = 1.0 / 1024.0;
 
 bool has_infinite(const Column& column) {
+  constexpr std::int64_t kBlock = 4096;
   return std::visit(
       [](const auto& values) {
-        return std::any_of(values.begin(), values.end(), [](auto v) { return std::isinf(static_cast<double>(v)); });
+        for (std::int64_t begin = 0; begin < values.size(); begin += kBlock) {
+          bool any = false;  // looked at once a block, so that compilers put the comparisons into vectors
+          for (std::int64_t row = begin; row < std::min(begin + kBlock, values.size()); ++row) {
+            any |= std::fabs(static_cast<double>(values[row])) > std::numeric_limits<double>::max();
+          }
+          if (any) return true;
+        }
+        return false;
       },
       column.data);
 }
@@ -80,8 +88,8 @@ class Products {
 
   /// Bytes that are held for these numbers of columns besides the result.
   static std::int64_t bytes(std::int64_t n, std::int64_t p, std::int64_t q, int threads) {
-    const std::int64_t sums = checked::add(checked::mul(2 * p, q), checked::mul(q, q));
-    return checked::add(checked::mul(8, sums), cross_product_bytes(p, p, n, threads));
+    const std::int64_t sums = checked::add(checked::mul(2 * p + 1, q), checked::mul(q, q));
+    return checked::add(checked::mul(8, sums), cross_product_bytes(p + 1, p + 1, n, threads));
   }
   std::int64_t n_partial() const { return std::ssize(partial_); }
 
@@ -94,7 +102,7 @@ class Products {
         p_, run_.cancel,
         [&](std::int64_t i, int) {
           store(i, i, PairCorrelation{factor(i) == 0.0 ? kNone : 1.0, summary(i).n_present});
-          for (std::int64_t j = i + 1; j < p_; ++j) store(i, j, pair(products[i * p_ + j], i, j));
+          for (std::int64_t j = i + 1; j < p_; ++j) store(i, j, pair(products[i * (p_ + 1) + j], i, j));
           progress.add(1);
         },
         &progress);
@@ -106,24 +114,18 @@ class Products {
 
   void sum_up(double* products) {
     PhaseProgress progress(run_, "correlation", (partial_.empty() ? 1 : 4) * n_);
-    const DownTheRows values(matrix_);
+    // A last column of ones: its products are the sums of the others.
+    const std::int64_t width = p_ + 1;
+    const auto write = [&](std::int64_t j, std::int64_t begin, std::int64_t end, double* out) {
+      if (j < p_) return matrix_.write(j, begin, end, out, kTile);
+      for (std::int64_t row = begin; row < end; ++row, out += kTile) *out = 1.0;
+    };
+    const Panel values(width, write);
     cross_product(values, values, n_, pool_, run_.cancel, products, &progress);
     sums_.resize(static_cast<std::size_t>(p_));
-    pool_.parallel_for(p_, run_.cancel, [&](std::int64_t j, int) {
-      double values[kLeafRows];
-      RowSums sum(1);
-      for (std::int64_t begin = 0; begin < n_; begin += kLeafRows) {
-        const std::int64_t n_here = std::min(kLeafRows, n_ - begin);
-        matrix_.write(j, begin, begin + n_here, values, 1);
-        for (std::int64_t i = 0; i < n_here; ++i) {
-          *sum.leaf() += values[i];
-          sum.row_added();
-        }
-      }
-      sums_[static_cast<std::size_t>(j)] = *sum.finish();
-    });
+    for (std::int64_t j = 0; j < p_; ++j) sums_[static_cast<std::size_t>(j)] = products[j * width + p_];
     squares_.resize(static_cast<std::size_t>(p_));
-    for (std::int64_t j = 0; j < p_; ++j) squares_[static_cast<std::size_t>(j)] = products[j * p_ + j];
+    for (std::int64_t j = 0; j < p_; ++j) squares_[static_cast<std::size_t>(j)] = products[j * width + j];
     if (partial_.empty()) return;
     const std::int64_t q = n_partial();
     const auto presence = [&](std::int64_t k, std::int64_t begin, std::int64_t end, double* out) {
@@ -136,14 +138,14 @@ class Products {
     };
     const Panel present(q, presence);
     const Panel squared(p_, squares);
-    const auto summed = [&](const PanelSource& a, std::int64_t width) {
-      Buffer<double> sums(checked::mul(width, q));
+    const auto summed = [&](const PanelSource& a) {
+      Buffer<double> sums(checked::mul(a.width(), q));
       cross_product(a, present, n_, pool_, run_.cancel, sums.data(), &progress);
       return sums;
     };
-    partial_sums_ = summed(values, p_);
-    partial_squares_ = summed(squared, p_);
-    partial_counts_ = summed(present, q);
+    partial_sums_ = summed(values);
+    partial_squares_ = summed(squared);
+    partial_counts_ = summed(present);
   }
 
   // The rows in which both columns have a value: sums of one column's values and squares there.
@@ -269,7 +271,7 @@ class Job {
                          " have missing values, need",
                      bytes, run_, {.file = table.source});
     }
-    Buffer<double> sums(checked::mul(p, p));
+    Buffer<double> sums(checked::mul(p + 1, p + 1));
     products.run(sums.data(), [&](std::int64_t i, std::int64_t j, const PairCorrelation& pair) {
       set(places[static_cast<std::size_t>(i)], places[static_cast<std::size_t>(j)], pair);
     });

@@ -2,11 +2,15 @@
 #include "stope/chain.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/guarded.hpp"
 #include "predict/steps.hpp"
@@ -49,6 +53,10 @@ bool changes(const Model& step, const std::string& name) {
   if (const auto* const cuts = std::get_if<CutsModel>(&step.fitted)) {
     return std::any_of(cuts->cuts.begin(), cuts->cuts.end(), is_it);
   }
+  if (const auto* const imputer = std::get_if<Imputer>(&step.fitted)) {
+    const std::vector<std::string>& names = imputer->columns();
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
   if (const auto* const pca = std::get_if<Pca>(&step.fitted)) {
     const auto& names = pca->feature_names();
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -56,8 +64,14 @@ bool changes(const Model& step, const std::string& name) {
   return false;
 }
 
-bool is_special(Role role) {
-  return role == Role::label || role == Role::id || role == Role::weight;
+// Places of columns by their names: tables have 100,000 of them. The names are those of the table.
+using Places = std::unordered_map<std::string_view, std::size_t>;
+
+Places places_of(const Table& table) {
+  Places places;
+  places.reserve(table.columns.size());
+  for (std::size_t i = 0; i < table.columns.size(); ++i) places.emplace(table.columns[i].name, i);
+  return places;
 }
 
 const char* name_of(Role role) {
@@ -66,8 +80,10 @@ const char* name_of(Role role) {
 
 // Puts the last step's label, id and weight among the columns that go into the first step.
 void take_roles_of_last(const ChainModel& chain, Table& columns) {
-  for (const Column& special : chain.steps.back().columns.columns) {
-    if (!is_special(special.role)) continue;
+  const Table& last = chain.steps.back().columns;
+  for (const Role role : {Role::label, Role::id, Role::weight}) {
+    if (last.find(role) < 0) continue;
+    const Column& special = last.columns[static_cast<std::size_t>(last.find(role))];
     for (std::size_t i = 0; i + 1 < chain.steps.size(); ++i) {
       if (!changes(chain.steps[i], special.name)) continue;
       refuse(name_of_step(chain, i) + " changes '" + special.name + "', which is the " + name_of(special.role) +
@@ -86,17 +102,32 @@ void take_roles_of_last(const ChainModel& chain, Table& columns) {
   }
 }
 
+// What the first step ignores is read as the step reads it that takes it as a feature.
+void take_features_of_all(const ChainModel& chain, Table& columns) {
+  const Table names = columns;  // a column that is replaced takes its name with it
+  const Places places = places_of(names);
+  for (const Model& step : chain.steps) {
+    for (const Column& wanted : step.columns.columns) {
+      const auto found = wanted.role == Role::regular ? places.find(wanted.name) : places.end();
+      if (found == places.end()) continue;
+      Column& column = columns.columns[found->second];
+      if (column.role == Role::ignore) column = wanted;
+    }
+  }
+}
+
 // Throws unless the features to which the step was fitted are among the columns.
 void require_features(const ChainModel& chain, std::size_t i, const Table& given) {
   const std::string before = name_of_step(chain, i - 1);
+  const Places places = places_of(given);
   for (const Column& wanted : chain.steps[i].columns.columns) {
     if (wanted.role != Role::regular) continue;
-    const std::int64_t at = given.find(wanted.name);
-    if (at < 0) {
+    const auto found = places.find(wanted.name);
+    if (found == places.end()) {
       refuse(name_of_step(chain, i) + " needs the column '" + wanted.name + "', which " + before + " does not give",
              wanted.name);
     }
-    const bool nominal = given.columns[static_cast<std::size_t>(at)].nominal();
+    const bool nominal = given.columns[found->second].nominal();
     if (nominal == wanted.nominal()) continue;
     refuse(name_of_step(chain, i) + " needs the column '" + wanted.name + "' as " +
                (wanted.nominal() ? "nominal values" : "numbers") + ", and " + before + " gives " +
@@ -136,7 +167,7 @@ void require_columns(const ChainModel& chain, const Table& columns) {
   for (std::size_t i = 0; i + 1 < chain.steps.size(); ++i) {
     if (i > 0) require_features(chain, i, given);
     try {
-      given = predict::transform(chain.steps[i], given, quick);
+      given = predict::transform(chain.steps[i], predict::as_taken(chain.steps[i], std::move(given)), quick);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::out_of_memory) throw;
       refuse(name_of_step(chain, i) + " cannot take its columns: " + error.message(), error.feature());
@@ -169,6 +200,7 @@ Model make_chain(std::vector<Model> models) try {
   Model joined;
   joined.columns = models.front().columns;
   ChainModel chain = flattened(std::move(models));
+  take_features_of_all(chain, joined.columns);
   take_roles_of_last(chain, joined.columns);
   require_columns(chain, joined.columns);
   joined.fitted = std::move(chain);

@@ -1,5 +1,7 @@
 #include "predict/steps.hpp"
 
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -89,13 +91,24 @@ void require_steps(const ChainModel& chain) {
   }
 }
 
+Table as_taken(const Model& step, Table table) {
+  std::unordered_map<std::string_view, Role> roles;
+  for (const Column& column : step.columns.columns) roles.emplace(column.name, column.role);
+  const auto is_plain = [](Role role) { return role == Role::regular || role == Role::ignore; };
+  for (Column& column : table.columns) {
+    const auto found = roles.find(column.name);
+    if (found != roles.end() && is_plain(column.role) && is_plain(found->second)) column.role = found->second;
+  }
+  return table;
+}
+
 Prepared through(const ChainModel& chain, const Table& table, const RunOptions& run) {
   Prepared prepared{table, run};
   std::unordered_set<const void*> given;
   for (const Column& column : table.columns) given.insert(data_of(column));
   for (std::size_t i = 0; i + 1 < chain.steps.size(); ++i) {
     run.cancel.check();
-    prepared.table = transform(chain.steps[i], prepared.table, prepared.run);
+    prepared.table = transform(chain.steps[i], as_taken(chain.steps[i], std::move(prepared.table)), prepared.run);
     if (run.memory_limit == 0) continue;  // the measured available memory already excludes them
     const std::int64_t held = fresh_bytes(prepared.table, given);
     if (held >= run.memory_limit) {
@@ -104,6 +117,7 @@ Prepared through(const ChainModel& chain, const Table& table, const RunOptions& 
     }
     prepared.run.memory_limit = run.memory_limit - held;
   }
+  prepared.table = as_taken(chain.steps.back(), std::move(prepared.table));
   return prepared;
 }
 

@@ -26,6 +26,10 @@ void require_chain(const ChainModel& chain, const Table& columns);
 /// What is said of step i in messages: "step 2 (cuts)".
 std::string name_of_step(const ChainModel& chain, std::size_t i);
 
+/// The table with the roles of features and ignored columns that the step's own table had. What one step ignores may be
+/// a feature of the next one.
+Table as_taken(const Model& step, Table table);
+
 /// A table on its way, and the run options for what follows: a memory limit shrinks by what the steps have made.
 struct Prepared {
   Table table;

@@ -1,12 +1,13 @@
 #include "stats/quantiles.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/number_text.hpp"
 #include "stats/gather.hpp"
@@ -260,6 +261,10 @@ void add_quantiles(const std::vector<Source>& sources, const std::vector<double>
     const auto c = static_cast<std::size_t>(i);
     if (sources[c].n < kShortRows) of_short_column(sources[c], shares, cancel, *columns[c]);
   });
+  // Every worker counts by itself, so that there are no more of them than their counts have room.
+  const std::int64_t most = budget / 4 / static_cast<std::int64_t>(kDigits * sizeof(std::int64_t));
+  std::optional<ThreadPool> fewer;
+  ThreadPool& counting = most >= pool.size() ? pool : fewer.emplace(static_cast<int>(std::max<std::int64_t>(most, 1)));
   for (std::size_t c = 0; c < sources.size(); ++c) {
     if (sources[c].n < kShortRows) continue;
     const std::int64_t count = columns[c]->count;
@@ -269,7 +274,7 @@ void add_quantiles(const std::vector<Source>& sources, const std::vector<double>
     // The copies grow by doubling and are joined once: they take up to four times their size.
     const std::int64_t fits = budget / 8 / static_cast<std::int64_t>(sizeof(double));
     const std::int64_t room = std::clamp<std::int64_t>(count / 4, 1 << 12, std::max<std::int64_t>(fits, 1 << 12));
-    Search(sources[c], room, cancel, pool, wanted).run(count);
+    Search(sources[c], room, cancel, counting, wanted).run(count);
     columns[c]->quantiles = quantiles_of(shares, count, wanted);
   }
 }

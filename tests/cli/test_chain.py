@@ -110,6 +110,40 @@ def test_three_steps_and_a_chain_in_a_chain(box):
     assert other.text != chain.text
 
 
+def test_gaps_are_filled_for_what_follows(box):
+    """impute, normalise, predict: each fitted behind the chain so far."""
+    options = [*ROLES, *TYPES, "-q"]
+    run("impute", "train.csv", *options, "-k", 3, "--metric", "gower", "--model-out", "i.stope", "-o", "1.csv", cwd=box)
+    run("normalize", "1.csv", *options, "--method", "z", "--model-out", "n.stope", "-o", "2.csv", cwd=box)
+    run("tree", "2.csv", *options, "--model-out", "t.stope", "-o", "t.txt", cwd=box)
+    run("normalize", "train.csv", *options, "--method", "z", "--after", "i.stope", "--model-out", "in.stope", "-o", "3.csv", cwd=box)
+    assert (box / "3.csv").read_bytes() == (box / "2.csv").read_bytes()
+    run("tree", "train.csv", *options, "--after", "in.stope", "--model-out", "all.stope", "-o", "u.txt", cwd=box)
+    assert (box / "u.txt").read_bytes() == (box / "t.txt").read_bytes()
+    run("predict", "i.stope", "test.csv", "-q", "-o", "a.csv", cwd=box)
+    run("predict", "n.stope", "a.csv", "-q", "-o", "b.csv", cwd=box)
+    by_hand = run("predict", "t.stope", "b.csv", "--proba", "-q", cwd=box)
+    assert run("predict", "all.stope", "test.csv", "--proba", "-q", cwd=box).text == by_hand.text
+    kinds = [step["kind"] for step in run("info", "all.stope", "--json", cwd=box).json()["model"]["steps"]]
+    assert kinds == ["impute", "normalization", "tree"]
+    run("impute", "train.csv", *options, "--metric", "gower", "--after", "n.stope", "--model-out", "m.stope", "-o", "4.csv", cwd=box)
+    assert run("info", "m.stope", cwd=box).text.count("step ") == 2
+
+
+def test_what_a_step_ignores_may_be_a_feature_of_the_next(box):
+    """Through files each step reads the table with its own roles."""
+    run("normalize", "train.csv", "--method", "z", *ROLES, "--ignore", "code,colour", "--model-out", "n.stope", "-o", "a.csv", cwd=box)
+    fit = ["discretize", "--method", "equal-width", "--bins", 4, *ROLES, "--missing-policy", "value", "-q"]
+    run(fit[0], "a.csv", *fit[1:], *TYPES, "--ignore", "z,colour", "--model-out", "d.stope", "-o", "b.csv", cwd=box)
+    run("tree", "b.csv", *ROLES, *TYPES, "--missing-policy", "value", "-q", "--model-out", "t.stope", "-o", "t.txt", cwd=box)
+    run("chain", "n.stope", "d.stope", "t.stope", "-o", "all.stope", cwd=box)
+    run("predict", "n.stope", "test.csv", "-o", "1.csv", cwd=box)
+    run("predict", "d.stope", "1.csv", "-o", "2.csv", cwd=box)
+    by_hand = run("predict", "t.stope", "2.csv", "--proba", "-q", cwd=box)
+    assert run("predict", "all.stope", "test.csv", "--proba", "-q", cwd=box).text == by_hand.text
+    assert "colour" in (box / "t.txt").read_text() or "code" in (box / "t.txt").read_text() or "z" in (box / "t.txt").read_text()
+
+
 def test_info_shows_the_steps(box):
     scaled(box)
     run("tree", "train.csv", *ROLES, *TYPES, "--missing-policy", "value", "-q", "--after", "n.stope", "-o", "t.txt",

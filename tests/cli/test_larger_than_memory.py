@@ -40,6 +40,9 @@ LARGER_THAN_MEMORY = {
                  "-o", "-"],
     "normalize": ["normalize", "big.csv", "--method", "proportion"],
     "stats": ["stats", "big.csv", "--by", "y", "-o", "-"],
+    "correlation": ["stats", "big.csv", "--one-pass", "--correlation", "-"],
+    "correlation of ranks": ["stats", "big.csv", "--one-pass", "--correlation", "-", "--method", "spearman"],
+    "a chain": ["classify", "few.csv", "big.csv", "--target", "y", "--metric", "gower", "--after", "scale.stope"],
     "convert": ["convert", "big.csv", "-o", "-", "--output-format", "arff"],
     "pairwise": ["pairwise", "few.npy", "big.npy", "-k", 2],
 }
@@ -58,6 +61,8 @@ def larger_than_memory(tmp_path_factory):
             for i, row in enumerate(big)]
     (folder / "big.csv").write_text(head + "".join(rows))
     (folder / "few.csv").write_text(head + "".join(rows[::5000]))
+    program.run("normalize", "few.csv", "--method", "z", "--target", "y", "--model-out", "scale.stope", "-o", "few-scaled.csv",
+                cwd=folder)
     return folder
 
 

@@ -131,6 +131,12 @@ class Jobs {
          [=](const Table& table) -> Call {
            return [=] { describe(table, {.distinct = StatsOptions::Distinct::count, .histogram_bins = 4}, run); };
          }},
+        {"describe with quantiles", every,
+         [=](const Table& table) -> Call { return [=] { describe(table, {.quantiles = {0.25, 0.5}}, run); }; }},
+        {"correlation", {}, [=](const Table& table) -> Call { return [=] { correlation(table, {}, run); }; }},
+        {"correlation of ranks",
+         {},
+         [=](const Table& table) -> Call { return [=] { correlation(table, {CorrelationMethod::spearman}, run); }; }},
         {"describe by class", every,
          [=](const Table& table) -> Call { return [=] { describe(table, {.by = "c"}, run); }; }},
         {"Normalizer::fit", {}, [=](const Table& table) -> Call { return [=] { Normalizer::fit(table, z, run); }; }},
@@ -155,6 +161,10 @@ class Jobs {
     Table values = good;
     for (const std::size_t number : {0U, 1U, 3U}) values.columns[number].role = Role::ignore;
     const DecisionTree by_value = DecisionTree::fit(values, {}, run);  // it tests c
+    const Model scale{outline(good), Normalizer::fit(good, {.method = Normalization::z}, run)};
+    const Table scaled = Predictor(scale, run).transform(good, run);
+    const Model last{outline(scaled), DecisionTree::fit(scaled, {}, run)};
+    const Predictor chain(make_chain({scale, last}), run);
     const EvaluateOptions folds{.knn = {}, .normalize = {}, .n_folds = 3, .ks = {1, 3}};
     std::vector<Job> jobs = {
         {"best_cuts", labelled,
@@ -167,6 +177,8 @@ class Jobs {
          {"c"},
          [=](const Table& table) -> Call { return [=] { by_value.predict(table, run); }; }},
         {"DecisionTree::apply", {}, [=](const Table& table) -> Call { return [=] { tree.apply(table, run); }; }},
+        {"a chain", {}, [=](const Table& table) -> Call { return [=] { chain.classify(table, run); }; }},
+        {"make_chain", {}, [=](const Table&) -> Call { return [=] { make_chain({scale, last}); }; }, Reads::nothing},
         {"DecisionTree::prune_reduced_error",
          {"y"},
          [=](const Table& table) -> Call {

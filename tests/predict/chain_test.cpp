@@ -103,7 +103,8 @@ TEST(Chain, AnotherVoteIsThatOfTheLastStep) {
   const Predictor other = Predictor(model).with_vote(5, VoteWeights::distance);
   const Predictor last = Predictor(steps_of(model).back()).with_vote(5, VoteWeights::distance);
   EXPECT_EQ(other.regress(test), last.regress(by_hand(model, test)));
-  EXPECT_NE(other.regress(test), Predictor(model).regress(test));
+  EXPECT_NE(other.regress(test), Predictor(model).with_vote(5, VoteWeights::uniform).regress(test));
+  EXPECT_NE(other.regress(test), Predictor(model).with_vote(2, VoteWeights::distance).regress(test));
   EXPECT_EQ(std::get<NeighborsModel>(last_step(other.model()).fitted).n_neighbors, 5);
 }
 
@@ -123,6 +124,21 @@ TEST(Chain, AChainOfTablesGivesATableAndKeepsLabelIdAndWeight) {
     EXPECT_EQ(before.role, after.role);
     for (std::int64_t row = 0; row < test.n_rows; ++row) EXPECT_EQ(bits(before.at(row)), bits(after.at(row)));
   }
+}
+
+TEST(Chain, ImputesForWhatFollows) {
+  const Table table = mixed_table(40, true);
+  const Model fill{outline(table), Imputer::fit(table, {.n_neighbors = 3, .indicators = Indicators::append})};
+  const Table filled = Predictor(fill).transform(table);
+  const Model scale = scaling(filled);
+  const Table scaled = Predictor(scale).transform(filled);
+  const Model tree{outline(scaled), DecisionTree::fit(scaled)};  // which takes no missing value
+  const Predictor predictor(make_chain({fill, scale, tree}));
+  const Table test = mixed_table(90, true);
+  EXPECT_EQ(predictor.classify(test).codes,
+            Predictor(tree).classify(Predictor(scale).transform(Predictor(fill).transform(test))).codes);
+  const Model labels{outline(table), Imputer::fit(table, {.columns = {"x", "class"}})};
+  EXPECT_TRUE(says(refusal({labels, tree_of(table)}), "(imputation) changes 'class', which is the label"));
 }
 
 TEST(Chain, AChainInAChainBecomesItsSteps) {

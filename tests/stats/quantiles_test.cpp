@@ -128,7 +128,7 @@ TEST(Quantiles, HaveTheSameBitsForAnyThreadsAndAnyMemory) {
 TEST(Quantiles, InterpolateAsNumPyDoes) {
   EXPECT_EQ(quantiles_of<double>({1.0, 2.0, 4.0, 8.0}, {}, {0.25, 0.5, 0.75}), (std::vector<double>{1.75, 3.0, 5.0}));
   EXPECT_EQ(quantiles_of<double>({5.0}, {}, {0.0, 0.5, 1.0}), (std::vector<double>{5.0, 5.0, 5.0}));
-  EXPECT_EQ(quantiles_of<double>({0.1, 0.2}, {}, {0.6})[0], 0.2 - (0.2 - 0.1) * (1.0 - 0.6));
+  EXPECT_EQ(quantiles_of<double>({-0.3, 0.1}, {}, {0.75})[0], 0.1 - (0.1 + 0.3) * (1.0 - 0.75));  // from the nearer end
   EXPECT_EQ(quantiles_of<double>({-1e308, 1e308}, {}, {0.5})[0], 0.0);
   EXPECT_EQ(quantiles_of<double>({kInf, kInf, 1.0}, {}, {0.5, 0.75}), (std::vector<double>{kInf, kInf}));
   EXPECT_EQ(quantiles_of<double>({-kInf, 1.0}, {}, {0.5})[0], -kInf);
