@@ -17,7 +17,7 @@ fi
 if ! cmp -s requirements-orange.txt $env/requirements-orange.txt; then
   rm -rf $env
   .venv/bin/python -m venv $env
-  $env/bin/pip install -q --disable-pip-version-check --no-deps -r requirements-orange.txt
+  $env/bin/pip install -q --disable-pip-version-check --no-deps --no-compile -r requirements-orange.txt
   cp requirements-orange.txt $env/
 fi
 if ! missing=$($env/bin/python -c 'import PyQt5.QtWidgets, PyQt5.QtWebEngineWidgets' 2>&1); then

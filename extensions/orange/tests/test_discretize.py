@@ -94,6 +94,18 @@ def test_values_are_grouped_into_those_that_are_named_and_all_others():
         assert [new.str_val(v) for v in discretized.get_column(new)] == expected
 
 
+def test_a_cut_between_missing_and_known_values_makes_no_interval():
+    data = mixed_table(40, missing=0)
+    with data.unlocked():
+        data.Y[:] = data.Y == 1
+        data.X[:, 0] = np.where(data.Y == 1, np.nan, data.X[:, 0])
+    variable = data.domain["a"]
+    for method in ("best-cut", "md-global", "md-local"):
+        points = find_cuts(CutDiscretize(method), data).points[variable]
+        assert np.isfinite(points).all(), method
+    assert find_cuts(CutDiscretize("best-cut"), data).points[variable] == []
+
+
 def test_attributes_without_cuts_are_left_out_or_become_one_value():
     data = mixed_table(40, missing=0)
     with data.unlocked():

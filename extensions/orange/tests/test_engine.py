@@ -5,6 +5,7 @@ import pytest
 from Orange.data import ContinuousVariable, DiscreteVariable, Domain, Table
 
 import stope
+from stope.errors import CancelledError
 from orangecontrib.stope import KnnLearner, engine
 from orangecontrib.stope.table import attribute_table, training_table
 from tables import mixed_table
@@ -21,17 +22,22 @@ class Stop(Exception):
 
 
 def test_a_long_job_tells_its_progress_and_ends_with_whatever_the_callback_raises():
-    data = large_table(60_000)
+    data = large_table(20_000)
     model = engine.fit("classify", training_table(data), {"metric": "canberra", "n_neighbors": 5})
-    shares = []
+    table, shares, ended = attribute_table(data), [], []
 
     def stop(share):
         shares.append(share)
         raise Stop("enough")
 
-    with pytest.raises(Stop, match="enough"), engine.watched(stop):
-        model.classify(attribute_table(data))
+    with pytest.raises(Stop, match="enough"), engine.watched(stop), engine.job() as run:
+        try:
+            model.predictor.classify(table, run)
+        except CancelledError:
+            ended.append(True)
+            raise
     assert len(shares) == 1 and 0 <= shares[0] < 1
+    assert ended == [True]  # it has not run to its end
 
 
 def test_a_job_after_one_that_was_stopped_runs():

@@ -169,13 +169,3 @@ class TestKnn(widget_case.WidgetCase):
         self.wait_until_finished(self.widget)
         self.assertEqual(ended, ["Interrupted"])
         self.assertEqual(len(self.model().domain.attributes), 13)
-
-
-def test_without_the_package_stope_the_widget_opens_and_says_how_to_get_it(no_engine):
-    case = TestKnn("test_missing_values_are_kept_and_a_model_comes")
-    case.setUpClass()
-    case.setUp()
-    case.give(Table("iris"))
-    case.assert_says(case.shown("Error"), "pip install stope")
-    case.tearDown()
-    case.tearDownClass()

@@ -2,6 +2,7 @@
 
 import numpy as np
 from Orange.data import Domain, Table
+from Orange.preprocess.preprocess import Preprocess
 from Orange.widgets.tests.base import ParameterMapping, WidgetLearnerTestMixin
 from Orange.widgets.visualize.owpythagorastree import OWPythagorasTree
 from Orange.widgets.visualize.owtreeviewer import OWTreeGraph
@@ -24,6 +25,13 @@ class TestAsEveryLearnerWidgetOfOrange(widget_case.WidgetCase, WidgetLearnerTest
             ParameterMapping("missing", self.widget.missing_combo, [name for name, _ in MISSING]),
             ParameterMapping("min_samples_leaf", self.widget.min_samples_leaf_spin),
         ]
+
+
+class EverySecond(Preprocess):
+    """Leaves every second row out."""
+
+    def __call__(self, data):
+        return data[::2]
 
 
 class TestTree(widget_case.WidgetCase):
@@ -64,6 +72,14 @@ class TestTree(widget_case.WidgetCase):
         squares = self.create_widget(OWPythagorasTree)
         self.send_signal(squares.Inputs.tree, model, widget=squares)
         self.assertEqual(squares.tree_adapter.num_nodes, model.node_count())
+
+    def test_nodes_have_the_rows_that_a_preprocessor_has_left(self):
+        data = Table("heart_disease")
+        self.send_signal(self.widget.Inputs.preprocessor, EverySecond(), widget=self.widget)
+        self.give(data)
+        leaf = max(self.model().root.children, key=lambda node: node.subset.max())
+        rows = self.model().get_instances([leaf])
+        self.assertTrue(np.array_equal(rows.ids, data[::2].ids[leaf.subset]))
 
     def test_trees_of_one_leaf_are_shown_too(self):
         data = mixed_table(10, missing=0)

@@ -91,6 +91,21 @@ def test_an_infinite_value_is_refused_with_its_place():
         training_table(data)
 
 
+def test_an_infinite_class_is_refused_with_its_row():
+    data = numeric_class(mixed_table())
+    with data.unlocked(data.Y):
+        data.Y[2] = np.inf
+    with pytest.raises(DataError, match="'y' is infinite in row 3"):
+        training_table(data)
+
+
+@pytest.mark.parametrize("name", ["a\ud800", "\udcff"])
+def test_names_that_are_no_text_are_refused(name):
+    data = Table.from_numpy(Domain([ContinuousVariable(name)]), np.zeros((2, 1)))
+    with pytest.raises(DataError, match="is no Unicode text"):
+        attribute_table(data)
+
+
 def test_without_the_package_stope_the_error_says_how_to_get_it(no_engine):
     with pytest.raises(EngineMissing, match="pip install stope"):
         attribute_table(mixed_table())

@@ -10,6 +10,7 @@ from Orange.classification.base_classification import LearnerClassification, Mod
 from Orange.data.filter import HasClass
 from Orange.modelling.base import Fitter
 from Orange.regression.base_regression import LearnerRegression, ModelRegression
+from Orange.util import wrap_callback
 
 from . import engine
 from .engine import watched
@@ -120,7 +121,7 @@ class _KnnLearner(Learner):
     def __call__(self, data, progress_callback=None):
         if progress_callback is None:
             return super().__call__(data)
-        with watched(progress_callback):
+        with watched(wrap_callback(progress_callback, start=0.1)):
             return super().__call__(data, progress_callback)
 
     def fit_storage(self, data):
@@ -166,7 +167,7 @@ class KnnLearner(Fitter):
     def __call__(self, data, progress_callback=None):
         if progress_callback is None:
             return super().__call__(data)
-        with watched(progress_callback):
+        with watched(wrap_callback(progress_callback, start=0.1)):
             return super().__call__(data, progress_callback)
 
     def incompatibility_reason(self, domain):

@@ -69,7 +69,7 @@ def training_table(data, attributes=None, *, target=True, weights=True):
         columns = _attribute_columns(data, attributes, run)
         taken = {column.name for column in columns}
         if target:
-            columns.append(_class_column(core, data, _free_name(data.domain.class_var.name, taken), run))
+            columns.append(_class_column(data, _free_name(data.domain.class_var.name, taken), run))
             taken.add(columns[-1].name)
         if weights and data.has_weights():
             values = np.ascontiguousarray(data.W, dtype=np.float64).reshape(-1)
@@ -86,20 +86,35 @@ def _attribute_columns(data, attributes, run):
             for place in places]
 
 
-def _class_column(core, data, name, run):
-    column = column_of(name, data.domain.class_var, np.asarray(data.Y).reshape(-1), run)
+def _class_column(data, name, run):
+    values = np.asarray(data.Y, dtype=np.float64).reshape(-1)
+    if np.isinf(values).any():
+        row = int(np.flatnonzero(np.isinf(values))[0])
+        raise DataError(f"The class '{data.domain.class_var.name}' is infinite in row {row + 1}. Leave such rows out.")
+    column = column_of(name, data.domain.class_var, values, run)
     column.role = "label"
     return column
 
 
 def column_of(name, variable, values, run):
-    """The engine's column for one variable and its values."""
+    """The engine's column for one variable and its values. Raises DataError for names that are no Unicode text."""
     core = native()
     values = np.asarray(values, dtype=np.float64)
+    for text in (name, *(variable.values if variable.is_discrete else ())):
+        if not _is_text(text):
+            raise DataError(f"{text!r} is no Unicode text. Rename it with Edit Domain.")
     if variable.is_discrete:
         codes = np.where(np.isnan(values), -1, values).astype(np.int32)
         return core.Column.nominal(name, codes, core.Values(list(variable.values)))
     return core.Column.numeric(name, np.ascontiguousarray(values), run=run)
+
+
+def _is_text(name):
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _free_name(wanted, taken):

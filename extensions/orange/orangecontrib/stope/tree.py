@@ -7,6 +7,7 @@ import numpy as np
 from Orange.classification.base_classification import LearnerClassification, ModelClassification
 from Orange.data import Table
 from Orange.tree import TreeModel
+from Orange.util import wrap_callback
 
 from . import engine
 from .engine import watched
@@ -123,7 +124,7 @@ class LocalDiscretizationTreeLearner(LearnerClassification):
     def __call__(self, data, progress_callback=None):
         if progress_callback is None:
             return super().__call__(data)
-        with watched(progress_callback):
+        with watched(wrap_callback(progress_callback, start=0.1)):
             return super().__call__(data, progress_callback)
 
     def fit_storage(self, data):
