@@ -70,7 +70,6 @@ struct Advice {
 
 constexpr std::array kAdvice = {
     Advice{"predict", "--metric", "the model holds the measure: classify, regress and knn set it"},
-    Advice{"normalize", "--apply", "stope predict applies what --model-out saves"},
     Advice{"discretize", "--test", "--apply codes another table by the cuts of --cuts-out"},
     Advice{"tree", "", "--test names a table whose classes are predicted"},
     Advice{"stats", "",

@@ -106,7 +106,7 @@ def test_the_name_of_an_output_is_not_empty(folder):
 @pytest.mark.parametrize("words, advice", [
     (["knn", "t.csv", "t.csv", "--method", "z"], "--normalize z"), (["gen", "blobs", 2, 3, "--missing", "0.5"], "--missing-share"),
     (["tree", "t.csv", "t.csv"], "--test"), (["predict", "m.stope", "t.csv", "--metric", "gower"], "the model holds the measure"),
-    (["normalize", "t.csv", "--method", "z", "--apply", "m"], "stope predict"), (["-v"], "-V"), (["-k", 3], "comes before the command"),
+    (["normalize", "t.csv", "--method", "z", "--apply", "m"], "which fits nothing"), (["-v"], "-V"), (["-k", 3], "comes before the command"),
     (["--foo"], "unknown option '--foo'"),
 ])
 def test_what_a_command_lacks_has_advice(words, advice):
