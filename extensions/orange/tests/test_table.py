@@ -107,5 +107,5 @@ def test_names_that_are_no_text_are_refused(name):
 
 
 def test_without_the_package_stope_the_error_says_how_to_get_it(no_engine):
-    with pytest.raises(EngineMissing, match="pip install stope"):
+    with pytest.raises(EngineMissing, match="install its wheel"):
         attribute_table(mixed_table())

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from Orange.data import Domain, Table
+from Orange.data import ContinuousVariable, DiscreteVariable, Domain, Table
 from Orange.evaluation import CA, CrossValidation
 from Orange.widgets.visualize.utils.tree.treeadapter import TreeAdapter
 
@@ -165,6 +165,18 @@ def test_a_tree_pruned_by_some_of_the_rows_is_the_engines():
     engine.fit(stope.Table(attribute_table(data)), table[data.domain.class_var.name])
     assert model.node_count() == engine.tree_.node_count
     assert np.array_equal(model(data, 1), engine.predict_proba(stope.Table(attribute_table(data))))
+
+
+def test_a_tree_too_deep_for_orange_is_cut_off_and_says_so():
+    n = 400
+    weights = 2.0 ** -np.minimum(np.arange(n) * 0.5, 18)  # each end is worth more than all that follows
+    domain = Domain([ContinuousVariable("x")], DiscreteVariable("y", ("a", "b")))
+    data = Table.from_numpy(domain, np.arange(n, dtype=float)[:, None], np.arange(n) % 2.0, W=weights)
+    model = LocalDiscretizationTreeLearner("gini")(data)
+    assert model.depth() == 100
+    assert "cut off at 100 levels" in model.remarks[-1]
+    assert np.array_equal(pickle.loads(pickle.dumps(model))(data), model(data))
+    assert LocalDiscretizationTreeLearner("gini", max_depth=50)(data).remarks == []
 
 
 def test_the_tree_survives_pickle_and_reads_arrays_and_single_rows():

@@ -34,4 +34,4 @@ def case():
 def test_every_widget_opens_and_says_how_to_get_the_engine(widget, case, no_engine):
     case.widget = case.create_widget(widget)
     case.give(Table("heart_disease"))
-    case.assert_says(case.shown("Error"), "pip install stope")
+    case.assert_says(case.shown("Error"), "install its wheel")

@@ -31,8 +31,7 @@ def native():
         from stope import _core
     except ImportError as error:
         raise EngineMissing(
-            "The package stope is missing: install it into Orange's Python with pip install stope, and start Orange "
-            f"again. ({error})"
+            f"The package stope is missing: install its wheel into Orange's Python, and start Orange again. ({error})"
         ) from error
     return _core
 

@@ -1,7 +1,7 @@
 """Orange's tables as tables of the engine, and back.
 
-A continuous variable becomes a column of numbers, a discrete one a nominal column whose values keep their order, and
-a time variable its seconds as numbers. NaN is missing on both sides. Instance weights become a column of the role
+A continuous variable becomes a column of numbers, and a time variable its seconds. A discrete variable becomes a
+nominal column whose values keep their order. NaN is missing on both sides. Instance weights become a column of the role
 weight. Columns keep their names; the model's domain decides their order.
 """
 

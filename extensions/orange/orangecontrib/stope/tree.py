@@ -14,7 +14,10 @@ from .engine import watched
 from .table import DataError, attribute_table, rows_of_array, training_table
 from .tree_nodes import climb_rules, nodes_of
 
-__all__ = ["LocalDiscretizationTree", "LocalDiscretizationTreeLearner"]
+__all__ = ["MOST_LEVELS", "LocalDiscretizationTree", "LocalDiscretizationTreeLearner"]
+
+# Orange walks and pickles trees by recursion. Python ends that at some 1000 calls, and a level takes up to five.
+MOST_LEVELS = 100
 
 
 class LocalDiscretizationTree(TreeModel, ModelClassification):
@@ -77,7 +80,7 @@ class LocalDiscretizationTreeLearner(LearnerClassification):
     criterion : {"discernibility", "gini", "entropy"}, default="discernibility"
         What a split is worth.
     max_depth : int or None, default=None
-        The root has depth 0.
+        The root has depth 0. A tree of more than 100 levels is grown anew with 100, which a remark says.
     min_samples_leaf : int, default=1
     min_score : float, default=0.0
         What a split is worth at least.
@@ -140,7 +143,14 @@ class LocalDiscretizationTreeLearner(LearnerClassification):
             "min_score": float(self.min_score), "ccp_alpha": float(self.ccp_alpha),
             "prune_holdout": float(self.prune_holdout), "balanced": self.balanced, "seed": self.random_state,
         }
-        fitted = engine.fit("tree", training_table(rows), options, self.device)
+        table = training_table(rows)
+        fitted = engine.fit("tree", table, options, self.device)
+        if fitted.fitted().max_depth > MOST_LEVELS:
+            fitted = engine.fit("tree", table, {**options, "max_depth": MOST_LEVELS}, self.device)
+            fitted.remarks.append(
+                f"The tree was cut off at {MOST_LEVELS} levels, the most that Orange can show. Prune it, or ask for more "
+                "rows of a leaf."
+            )
         tree = fitted.fitted()
         with engine.job(self.device) as run:
             leaves = tree.apply(attribute_table(rows), run)
