@@ -74,10 +74,11 @@ void EvaluateJob::visit(Visitor& visitor) {
 // A form may send every option at its default. Another value of an option that the model does not have is a mistake.
 void EvaluateJob::check() const {
   EvaluateJob given = *this, fresh;
+  const auto& params = distance.knn.metric.params;
+  const auto& weights = class_weights.by_name;
   if (model != "knn") {
+    if (!params.empty()) refuse_option("metric." + params.begin()->first, model);
     require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { job.visit_knn(visitor); });
-    if (!distance.knn.metric.params.empty())
-      refuse_option("metric." + distance.knn.metric.params.begin()->first, model);
   } else {
     require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { job.visit_missing(visitor); });
   }
@@ -87,8 +88,8 @@ void EvaluateJob::check() const {
   if (model != "lsq") {
     require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { job.visit_lsq(visitor); });
   } else {
+    if (!weights.empty()) refuse_option("class_weight." + weights.begin()->first, model);
     require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { job.class_weights.visit(visitor); });
-    if (!class_weights.by_name.empty()) refuse_option("class_weight." + class_weights.by_name.begin()->first, model);
   }
 }
 
