@@ -155,6 +155,11 @@ class Jobs {
     for (const std::size_t number : {0U, 1U, 3U}) values.columns[number].role = Role::ignore;
     const DecisionTree by_value = DecisionTree::fit(values, {}, run);  // it tests c
     const EvaluateOptions folds{.knn = {}, .normalize = {}, .n_folds = 3, .ks = {1, 3}};
+    EvaluateOptions everything = folds;
+    everything.n_repeats = 2;
+    everything.knn.balanced = true;
+    everything.confidences = Confidences::all;
+    everything.predictions = Predictions::kept;
     std::vector<Job> jobs = {
         {"best_cuts", labelled,
          [=](const Table& table) -> Call { return [=] { best_cuts(table, {.n_permutations = 3}, run); }; }},
@@ -174,6 +179,10 @@ class Jobs {
         {"fit_tree", labelled,
          [=](const Table& table) -> Call { return [=] { fit_tree(table, {.tree = {}, .prune_holdout = 0.3}, run); }; }},
         {"evaluate", labelled, [=](const Table& table) -> Call { return [=] { evaluate(table, folds, run); }; }},
+        {"evaluate_grid", labelled,
+         [=](const Table& table) -> Call {
+           return [=] { evaluate_grid(table, everything, {"gower", "heom"}, {{}, {.method = Normalization::z}}, run); };
+         }},
         {"evaluate_tree", labelled,
          [=](const Table& table) -> Call { return [=] { evaluate_tree(table, {.fit = {}, .n_folds = 3}, run); }; }},
         {"DecisionTree::to_tables and back",
