@@ -1,5 +1,6 @@
-// The options of "evaluate" and "confusion" (src/jobs/job_options.hpp): which there are depends on the model.
+// The options of "evaluate" and "confusion" (src/jobs/job_options.hpp): which have an effect depends on the model.
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -18,35 +19,77 @@ void set_splits(const EvaluateOptions& from, Options& to) {
   to.n_repeats = from.n_repeats;
 }
 
+[[noreturn]] void refuse_option(const std::string& option, const std::string& model) {
+  throw Error(ErrorCode::invalid_argument, option + " has no effect on the model " + model, {.option = option});
+}
+
+// Throws for the first option of a group whose value is not the default.
+template <class Visit>
+void require_untouched(EvaluateJob& given, EvaluateJob& fresh, const Visit& visit) {
+  Describer of_given, of_fresh;
+  visit(given, of_given);
+  visit(fresh, of_fresh);
+  const auto now = nlohmann::json::parse(of_given.json()), before = nlohmann::json::parse(of_fresh.json());
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (now[i]["default"] != before[i]["default"]) refuse_option(now[i]["name"].get<std::string>(), given.model);
+  }
+}
+
 }  // namespace
 
+void EvaluateJob::visit_knn(Visitor& visitor) {
+  distance.visit(visitor);
+  visitor.list("metrics", metrics, "knn: several measures, in place of metric");
+  visitor.list("normalizations", normalizations, "knn: several normalisations, in place of normalize");
+  visitor.numbers("n_neighbors", ks, "knn: one k or several");
+  visitor.choice("weights", evaluate.weights, vote_weights, "knn: votes: all the same, or by distance");
+  visitor.text("exclude_group", evaluate.exclude_group, "knn, leave-one-out: rows of the same group do not vote");
+}
+
+void EvaluateJob::visit_missing(Visitor& visitor) {
+  visitor.one_of("missing", missing, {"error", "value", "drop", "fill", "mean"},
+                 "what a missing value of an attribute means: tree: error, value, drop, fill; lsq: error, mean");
+}
+
+void EvaluateJob::visit_lsq(Visitor& visitor) {
+  visitor.real("alpha", lsq.alpha, "lsq: ridge: weight of the coefficients' squares");
+  visitor.flag("fit_intercept", lsq.fit_intercept, "lsq: fit an intercept");
+  visitor.choice("nominal", lsq.nominal, nominal_features, "lsq: what a nominal attribute means");
+}
+
 void EvaluateJob::visit(Visitor& visitor) {
-  visitor.one_of("model", model, {"knn", "tree", "lsq"},
-                 "what is evaluated; options that it does not have are unknown");
-  const bool all = visitor.describes(), knn = model == "knn", is_tree = model == "tree", is_lsq = model == "lsq";
-  if (all || knn) {
-    distance.visit(visitor);
-    visitor.list("metrics", metrics, "knn: several measures, in place of metric");
-    visitor.list("normalizations", normalizations, "knn: several normalisations, in place of normalize");
-    visitor.numbers("n_neighbors", ks, "knn: one k or several");
-    visitor.choice("weights", evaluate.weights, vote_weights, "knn: votes: all the same, or by distance");
-    visitor.text("exclude_group", evaluate.exclude_group, "knn, leave-one-out: rows of the same group do not vote");
-  }
+  visitor.one_of("model", model, {"knn", "tree", "lsq"}, "what is evaluated");
+  visit_knn(visitor);
   visitor.choice("scheme", evaluate.scheme, scheme, "how the table is split");
   visitor.integer("n_folds", evaluate.n_folds, "folds of a cross-validation");
   visitor.real("holdout", evaluate.holdout, "share of the rows that is held out");
   visit_seed(visitor, evaluate.seed, "of the splits, and of the rows that prune a tree");
   visitor.integer("n_repeats", evaluate.n_repeats, "repetitions, with the seeds seed, seed + 1, ...");
-  if (all || is_tree || is_lsq) {
-    visitor.one_of("missing", missing, {"error", "value", "drop", "fill", "mean"},
-                   "what a missing value of an attribute means: tree: error, value, drop, fill; lsq: error, mean");
+  visit_missing(visitor);
+  visit_tree(visitor, tree);
+  class_weights.visit(visitor);
+  visit_lsq(visitor);
+}
+
+// A form may send every option at its default. Another value of an option that the model does not have is a mistake.
+void EvaluateJob::check() const {
+  EvaluateJob given = *this, fresh;
+  const auto& params = distance.knn.metric.params;
+  const auto& weights = class_weights.by_name;
+  if (model != "knn") {
+    if (!params.empty()) refuse_option("metric." + params.begin()->first, model);
+    require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { job.visit_knn(visitor); });
+  } else {
+    require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { job.visit_missing(visitor); });
   }
-  if (all || is_tree) visit_tree(visitor, tree);
-  if (all || knn || is_tree) class_weights.visit(visitor);
-  if (all || is_lsq) {
-    visitor.real("alpha", lsq.alpha, "lsq: ridge: weight of the coefficients' squares");
-    visitor.flag("fit_intercept", lsq.fit_intercept, "lsq: fit an intercept");
-    visitor.choice("nominal", lsq.nominal, nominal_features, "lsq: what a nominal attribute means");
+  if (model != "tree") {
+    require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { visit_tree(visitor, job.tree); });
+  }
+  if (model != "lsq") {
+    require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { job.visit_lsq(visitor); });
+  } else {
+    if (!weights.empty()) refuse_option("class_weight." + weights.begin()->first, model);
+    require_untouched(given, fresh, [](EvaluateJob& job, Visitor& visitor) { job.class_weights.visit(visitor); });
   }
 }
 

@@ -121,12 +121,14 @@ class ConfusionTable {
 
 Table evaluation(const Table& table, const NamedOptions& options, const RunOptions& run) {
   const auto job = read_options<EvaluateJob>(options, "evaluate");
+  job.check();
   if (job.model == "tree") return tree_scores(table, job, run);
   return job.model == "lsq" ? lsq_scores(table, job, run) : knn_scores(table, job, run);
 }
 
 Table confusion(const Table& table, const NamedOptions& options, const RunOptions& run) {
   const auto job = read_options<EvaluateJob>(options, "confusion");
+  job.check();
   const Column* const label = label_of(table);
   if ((label != nullptr && !label->nominal()) || job.model == "lsq") {
     throw Error(ErrorCode::invalid_argument,

@@ -146,7 +146,7 @@ struct TreeJob {
 /// The tree's own options, without the seed.
 void visit_tree(Visitor& visitor, TreeFitOptions& fit);
 
-/// "evaluate", "confusion". The model says which options there are.
+/// "evaluate", "confusion". The model says which options have an effect.
 struct EvaluateJob {
   std::string model = "knn";
   EvaluateOptions evaluate;
@@ -158,6 +158,11 @@ struct EvaluateJob {
   std::string missing = "error";
   ClassWeightOptions class_weights;
   void visit(Visitor& visitor);
+  void visit_knn(Visitor& visitor);
+  void visit_missing(Visitor& visitor);
+  void visit_lsq(Visitor& visitor);
+  /// Throws invalid_argument for an option that the model does not have, unless it has its default.
+  void check() const;
   EvaluateOptions knn_options() const;
   std::vector<std::string> all_metrics() const;
   std::vector<NormalizeOptions> all_normalizations() const;

@@ -166,6 +166,13 @@ class Jobs {
     const Model last{outline(scaled), DecisionTree::fit(scaled, {}, run)};
     const Predictor chain(make_chain({scale, last}), run);
     const EvaluateOptions folds{.knn = {}, .normalize = {}, .n_folds = 3, .ks = {1, 3}};
+    EvaluateOptions everything = folds;
+    everything.n_repeats = 2;
+    everything.knn.balanced = true;
+    everything.confidences = Confidences::all;
+    everything.predictions = Predictions::kept;
+    const std::vector<std::string> measures = {"gower", "heom"};
+    const std::vector<NormalizeOptions> both = {{}, {.method = Normalization::z}};
     std::vector<Job> jobs = {
         {"best_cuts", labelled,
          [=](const Table& table) -> Call { return [=] { best_cuts(table, {.n_permutations = 3}, run); }; }},
@@ -187,6 +194,8 @@ class Jobs {
         {"fit_tree", labelled,
          [=](const Table& table) -> Call { return [=] { fit_tree(table, {.tree = {}, .prune_holdout = 0.3}, run); }; }},
         {"evaluate", labelled, [=](const Table& table) -> Call { return [=] { evaluate(table, folds, run); }; }},
+        {"evaluate_grid", labelled,
+         [=](const Table& table) -> Call { return [=] { evaluate_grid(table, everything, measures, both, run); }; }},
         {"evaluate_tree", labelled,
          [=](const Table& table) -> Call { return [=] { evaluate_tree(table, {.fit = {}, .n_folds = 3}, run); }; }},
         {"DecisionTree::to_tables and back",

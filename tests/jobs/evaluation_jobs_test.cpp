@@ -108,14 +108,20 @@ TEST(EvaluationJobs, ConfusionCountsEveryRowOnce) {
   }
 }
 
-TEST(EvaluationJobs, OptionsThatAModelDoesNotHaveAreUnknown) {
+TEST(EvaluationJobs, OptionsThatAModelDoesNotHaveAreRefused) {
   const Table table = mixed_table(40, true);
   const auto refused = [&](const Texts& texts, const std::string& job = "evaluate") {
     return refusal([&] { evaluated(table, texts, job); });
   };
-  EXPECT_NE(refused({{"criterion", "gini"}}).find("has no option 'criterion'"), std::string::npos);
-  EXPECT_NE(refused({{"model", "tree"}, {"metric", "gower"}}).find("has no option 'metric'"), std::string::npos);
-  EXPECT_NE(refused({{"model", "lsq"}, {"balanced", "true"}}).find("has no option 'balanced'"), std::string::npos);
+  EXPECT_NE(refused({{"criterion", "gini"}}).find("criterion has no effect on the model knn"), std::string::npos);
+  EXPECT_NE(refused({{"model", "tree"}, {"metric", "gower"}}).find("metric has no effect"), std::string::npos);
+  EXPECT_NE(refused({{"model", "tree"}, {"metric.p", "3"}}).find("metric.p has no effect"), std::string::npos);
+  EXPECT_NE(refused({{"model", "lsq"}, {"balanced", "true"}}).find("balanced has no effect"), std::string::npos);
+  EXPECT_NE(refused({{"model", "lsq"}, {"class_weight.a", "2"}}).find("class_weight.a has"), std::string::npos);
+  EXPECT_NE(refused({{"missing", "fill"}}).find("missing has no effect on the model knn"), std::string::npos);
+  EXPECT_NE(refused({{"model", "tree"}, {"alpha", "1"}}).find("alpha has no effect"), std::string::npos);
+  // A form sends what it does not know at its default.
+  EXPECT_EQ(refused({{"metric", "gower"}, {"criterion", "discernibility"}, {"alpha", "0"}, {"missing", "error"}}), "");
   EXPECT_NE(refused({{"model", "forest"}}).find("model"), std::string::npos);
   EXPECT_NE(refused({{"model", "tree"}, {"missing", "mean"}}).find("mean"), std::string::npos);
   EXPECT_NE(refused({{"n_repeats", "0"}}).find("at least 1"), std::string::npos);
