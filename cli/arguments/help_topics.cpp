@@ -56,8 +56,10 @@ constexpr std::string_view kJson =
   timings         seconds of each phase, and in total
   warnings        what stderr said
   scores          of classes: accuracy, kappa, macro_f1, classes, per_class, confusion
+                  evaluate also: balanced_accuracy, roc_auc, log_loss
                   of numbers: rmse, mae, r2
-  of_k, best_k    evaluate: the scores of every k
+  of_k, best_k    evaluate: the scores of every k; under --repeats "repeats": mean and std of each
+  grid, best      evaluate, with several measures or normalisations: of_k of each, and which is best
   predictions, neighbors, pairs, ranking, coefficients, table, scores (pca), model (tree)
                   the result, as rows of objects; -o FILE writes it elsewhere
   cut_points      discretize: as --cuts-out FILE writes them; z: the numbers of ata

@@ -3,25 +3,80 @@
 
 #include "arguments/feature_weights.hpp"
 #include "arguments/option.hpp"
+#include "arguments/value.hpp"
 #include "stope/error.hpp"
 #include "stope/warning.hpp"
 
 namespace stope::cli {
 
-void KnnArguments::add_to(CLI::App& app) {
+namespace {
+
+constexpr const char* kMetricHelp =
+    "Name of the measure, stope's or RapidMiner's, also with its family as in Nominal.DiceSimilarity; "
+    "'stope help metrics' lists them";
+constexpr const char* kNormalizeHelp = "Normalise numeric features first, fitted to the training table";
+
+// --normalize with several methods between commas.
+void add_normalizations(OptionGroup& group, KnnArguments& arguments) {
+  const std::vector<std::string> names = names_of<Normalization>();
+  std::string choices;
+  for (const std::string& name : names) choices += (choices.empty() ? "" : "|") + name;
+  group.parsed(
+      "--normalize", choices, std::string(kNormalizeHelp) + "; several between commas are compared [none]",
+      [&arguments, names](const std::string& word) {
+        arguments.normalizations.clear();
+        for (const std::string& item : split_list(word, "--normalize")) {
+          arguments.normalizations.push_back(static_cast<Normalization>(require_choice(item, names, "--normalize")));
+        }
+        arguments.normalize = arguments.normalizations.front();
+      });
+}
+
+}  // namespace
+
+void KnnArguments::add_to(CLI::App& app, Measures measures) {
   OptionGroup group(app, "Distance");
-  group.text("--metric", metric, "METRIC",
-             "Name of the measure, stope's or RapidMiner's, also with its family as in Nominal.DiceSimilarity; "
-             "'stope help metrics' lists them [" +
-                 metric + "]");
+  if (measures == Measures::one) {
+    group.text("--metric", metric, "METRIC", std::string(kMetricHelp) + " [" + metric + "]");
+  } else {
+    group.parsed("--metric", "METRIC,...", std::string(kMetricHelp) + "; several are compared [" + metric + "]",
+                 [this](const std::string& word) {
+                   metrics = split_list(word, "--metric");
+                   metric = metrics.front();
+                 });
+  }
   group.repeated("--metric-param", metric_params, "KEY=VALUE",
                  "A parameter of the measure, e.g. p=3 or kernel_gamma=0.5; repeatable");
   group.text("--feature-weights", feature_weights, "FILE|W1,W2,...",
              "Weights of the features: numbers in their order, or a file with one row of them (a header may name "
              "them) or with lines name,weight (features not named weigh 1)");
-  group.choice("--normalize", normalize, "Normalise numeric features first, fitted to the training table");
+  if (measures == Measures::one) {
+    group.choice("--normalize", normalize, kNormalizeHelp);
+  } else {
+    add_normalizations(group, *this);
+  }
   group.choice("--compat", compat,
                "Whose rules decide ties, votes and missing values: stope's or those of RapidMiner 5.3");
+}
+
+void KnnArguments::add_class_weights(CLI::App& app) {
+  OptionGroup group(app, "Prediction");
+  class_weights.add_to(
+      group, "Weights of classes in votes, which multiply those of rows; balanced: all classes weigh the same");
+}
+
+std::vector<std::string> KnnArguments::all_metrics() const {
+  return metrics.empty() ? std::vector<std::string>{metric} : metrics;
+}
+
+std::vector<NormalizeOptions> KnnArguments::all_normalizations() const {
+  if (normalizations.empty()) return {normalization()};
+  std::vector<NormalizeOptions> all;
+  for (const Normalization method : normalizations) {
+    all.push_back(normalization());
+    all.back().method = method;
+  }
+  return all;
 }
 
 NormalizeOptions KnnArguments::normalization() const {
@@ -35,7 +90,8 @@ KnnOptions KnnArguments::options() const {
   KnnOptions options;
   options.compat = compat;
   options.metric.name = metric;
-  find_metric(metric);
+  for (const std::string& name : all_metrics()) find_metric(name);
+  class_weights.set(options);
   for (const std::string& param : metric_params) {
     const std::size_t equals = param.find('=');
     if (equals == 0 || equals == std::string::npos) {
@@ -69,12 +125,17 @@ NeighborsModel KnnArguments::prepare(Session& session, Table& train, Table* othe
 }
 
 void KnnArguments::note(Session& session, Json options, const SearchReport& report) const {
-  options["metric"] = metric;
+  options["metric"] = metrics.size() > 1 ? Json(metrics) : Json(metric);
   Json params = Json::object();
   for (const auto& [key, value] : this->options().metric.params) params[key] = value;
   options["metric_params"] = params;
   options["feature_weights"] = feature_weights.empty() ? Json(nullptr) : Json(feature_weights);
   options["normalize"] = to_string(normalize);
+  if (normalizations.size() > 1) {
+    options["normalize"] = Json::array();
+    for (const Normalization method : normalizations) options["normalize"].push_back(to_string(method));
+  }
+  if (class_weights.given()) options["class_weight"] = class_weights.json();
   options["compat"] = to_string(compat);
   session.json()["options"] = std::move(options);
   session.note_plan(report);

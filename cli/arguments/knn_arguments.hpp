@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments/class_weight_arguments.hpp"
 #include "report/session.hpp"
 #include "stope/knn.hpp"
 #include "stope/neighbors_model.hpp"
@@ -15,16 +16,27 @@ class App;
 
 namespace stope::cli {
 
+/// Whether a command compares several measures and normalisations.
+enum class Measures { one, several };
+
 struct KnnArguments {
   std::string metric = Metric{}.name;
+  std::vector<std::string> metrics = {};           // Measures::several; `metric` is the first
+  std::vector<Normalization> normalizations = {};  // Measures::several; `normalize` is the first
+  ClassWeightArguments class_weights;
   std::vector<std::string> metric_params;  // KEY=VALUE
   std::string feature_weights;             // a list of numbers, or a file
   Normalization normalize = Normalization::none;
   Compat compat = Compat::none;
 
-  void add_to(CLI::App& app);
+  void add_to(CLI::App& app, Measures measures = Measures::one);
+  /// Adds --class-weight, for commands that vote.
+  void add_class_weights(CLI::App& app);
 
   NormalizeOptions normalization() const;
+  /// What is compared: the given ones, or the default alone.
+  std::vector<std::string> all_metrics() const;
+  std::vector<NormalizeOptions> all_normalizations() const;
   /// Metric and compatibility, checked as far as possible without a table. Throws invalid_argument.
   KnnOptions options() const;
 

@@ -31,6 +31,7 @@ class Classify : public Command {
                 "--proba, a confidence for every class. Where TEST has the label, the scores go to stderr.") {
     arguments_.add_to(*app, "classify");
     OptionGroup(*app, "Prediction").flag("--proba", with_confidences_, "Write the confidence of every class, too");
+    arguments_.knn.add_class_weights(*app);
     add_common(kExamples);
     arguments_.tables.read.target_is_nominal = true;
   }
@@ -55,6 +56,7 @@ class Classify : public Command {
         session.timed("search", [&] { return classifier.predict(job.test, vote, session.run(), std::ref(out)); });
     out.flush();
     out.score(session);
+    explain_predictions(session, arguments_, job);
     save_neighbors(session, arguments_, job);
     note_prediction(session, arguments_, report);
     out.report(session);

@@ -3,12 +3,15 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
+#include "arguments/explain_arguments.hpp"
 #include "arguments/option.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
 #include "commands/prediction.hpp"
+#include "report/explanation_output.hpp"
 #include "report/output_format.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -23,6 +26,7 @@ constexpr const char* kExamples =
     "Examples\n"
     "  stope classify train.csv --target class -k 11 --normalize z --model-out classes.stope\n"
     "  stope predict classes.stope more.csv --proba -o predictions.csv\n"
+    "  stope predict classes.stope more.csv -o predictions.csv --explain-out -\n"
     "  stope info classes.stope\n";
 
 class Predict : public Command {
@@ -35,7 +39,8 @@ class Predict : public Command {
             "prediction and, with --proba, a confidence for every class. Principal components: the scores. Cuts: the "
             "coded table. An index without a label: the neighbours (row, pos, train_index, distance). Columns are "
             "matched by name and read with the types they had. For a tree, --explain also writes the one rule that "
-            "applied. Where TABLE has the label, the scores go to stderr.") {
+            "applied; for least squares, what each coefficient adds. For k-NN, --explain-out says which rows decided, "
+            "and what made them near. Where TABLE has the label, the scores go to stderr.") {
     add_argument(*app, "MODEL", model_, "FILE", "Model file");
     add_argument(*app, "TABLE", table_, "TABLE", "Table to predict; '-' reads stdin");
     OptionGroup group(*app, "Prediction");
@@ -46,6 +51,7 @@ class Predict : public Command {
     group.flag("--proba", with_confidences_, "Write the confidence of every class, too");
     output_.add_to(*app, "predict", "File for the predictions; default: stdout",
                    "Format; predictions are csv, tsv, json or jsonl");
+    explain_.add_to(*app);
     add_scores(*app, scores_);
     tables_.add_to(*app, Tables::one);
     add_common(kExamples);
@@ -58,6 +64,7 @@ class Predict : public Command {
     require_backend(session.run());
     const std::string& path = output_.path;
     if (!path.empty()) file_.emplace(session.data_path(path, ""), session.run().cancel);  // a mistake shows early
+    explain_.open(session, common.json && path.empty() ? "the object" : path);
     Model model = session.timed("read", [&] { return read_model(model_, session.run()); });
     set_vote(model);
     if (!is_table(model)) output_.require(kRecords);
@@ -67,6 +74,7 @@ class Predict : public Command {
                   fmt::format("--proba: {} ({}) knows no classes", model_, std::string(model.kind())));
     }
     const auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+    require_explained(model);
     const Table* const fitted_to = neighbors != nullptr ? &neighbors->train : &model.columns;
     session.hold({fitted_to});
     Table table = session.timed("read", [&] { return tables_.read_second(table_, model.columns, session); });
@@ -82,7 +90,8 @@ class Predict : public Command {
       case Predictor::Gives::neighbors: search(session, predictor, table); break;
       case Predictor::Gives::table: transform(session, predictor, table); break;
     }
-    commit_files(session, {&file_});
+    explain_.write(session, predictor, table);
+    commit_files(session, {&file_, &explain_.file});
   }
 
  private:
@@ -99,6 +108,15 @@ class Predict : public Command {
     }
     neighbors->n_neighbors = n_neighbors_.value_or(neighbors->n_neighbors);
     neighbors->weights = weights_.value_or(neighbors->weights);
+  }
+
+  void require_explained(const Model& model) const {
+    if (!explain_.wanted() || std::holds_alternative<NeighborsModel>(model.fitted)) return;
+    const bool reasons =
+        std::holds_alternative<DecisionTree>(model.fitted) || std::holds_alternative<LinearModel>(model.fitted);
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--explain-out: {} ({}) has no neighbours{}", model_, std::string(model.kind()),
+                            reasons ? "; --explain writes the reasons into the predictions" : ""));
   }
 
   // Whether it gives a table rather than predictions.
@@ -169,10 +187,32 @@ class Predict : public Command {
 
   void regress(Session& session, const Predictor& predictor, const Table& table) {
     const Column* const label = label_of(session, table, false);
+    const auto* const linear = std::get_if<LinearModel>(&predictor.model().fitted);
+    if (linear != nullptr && common.explain) {
+      explain(session, *linear, table, label);
+      return;
+    }
     NumberOutput out(session.run(), file_, output_.format, table, label);
     const bool searches = std::holds_alternative<NeighborsModel>(predictor.model().fitted);
     session.timed(searches ? "search" : "predict", [&] {
       if (const auto report = predictor.regress(table, session.run(), std::ref(out))) session.note_plan(*report);
+    });
+    out.flush();
+    out.report(session);
+  }
+
+  // Under --explain each row of least squares shows what every coefficient adds.
+  void explain(Session& session, const LinearModel& linear, const Table& table, const Column* label) {
+    NumberOutput out(session.run(), file_, output_.format, table, label, {"because"});
+    session.timed("predict", [&] {
+      const std::vector<double> numbers = linear.predict(table, session.run());
+      const std::vector<double> parts = linear.contributions(table, session.run());
+      const std::size_t width = linear.feature_names().size();
+      for (std::size_t row = 0; row < numbers.size(); ++row) {
+        out.row(static_cast<std::int64_t>(row), numbers[row], [&](RecordWriter& csv) {
+          csv.text(linear_reason(linear, std::span(parts).subspan(row * width, width)));
+        });
+      }
     });
     out.flush();
     out.report(session);
@@ -213,6 +253,7 @@ class Predict : public Command {
   std::optional<VoteWeights> weights_;
   bool with_confidences_ = false, scores_ = true;
   std::optional<OutputFile> file_;
+  ExplainArguments explain_;
   TableArguments tables_;
 };
 

@@ -22,6 +22,7 @@ void PredictionArguments::add_to(CLI::App& app, std::string_view command) {
   output.add_to(app, command, "File for the predictions; default: stdout");
   add_scores(app, scores);
   model.add_to(app);
+  explain.add_to(app);
   knn.add_to(app);
   tables.add_to(app, Tables::two);
 }
@@ -60,7 +61,12 @@ PredictionJob open_prediction(Session& session, PredictionArguments& arguments) 
     throw Error(ErrorCode::invalid_argument, "-o needs TEST");
   }
 
+  if (!predicts && arguments.explain.wanted()) {
+    throw Error(ErrorCode::invalid_argument, "--explain-out needs TEST");
+  }
+
   PredictionJob job;
+  arguments.explain.open(session, arguments.output.path);
   if (predicts) job.file.emplace(session.data_path(arguments.output.path, "predictions"), session.run().cancel);
   arguments.model.open(session, predicts ? arguments.output.path : "the model alone");
   Table train;
@@ -107,9 +113,16 @@ void note_prediction(Session& session, const PredictionArguments& arguments, con
                      report);
 }
 
+void explain_predictions(Session& session, PredictionArguments& arguments, const PredictionJob& job) {
+  if (!arguments.explain.wanted()) return;
+  NeighborsModel model = job.model;
+  model.normalizer = {};  // the test table is normalised already
+  arguments.explain.write(session, Predictor({job.columns, std::move(model)}, session.run()), job.test);
+}
+
 void save_neighbors(Session& session, PredictionArguments& arguments, PredictionJob& job) {
   if (arguments.model.wanted()) arguments.model.write(session, {job.columns, job.model});
-  commit_files(session, {&job.file, &arguments.model.file});
+  commit_files(session, {&job.file, &arguments.model.file, &arguments.explain.file});
 }
 
 PredictionWriter::PredictionWriter(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,
@@ -147,6 +160,12 @@ std::vector<std::string> names_of(const Values& classes, const std::vector<std::
   return names;
 }
 
+std::vector<std::string> number_names(const std::vector<std::string>& more) {
+  std::vector<std::string> names = {"prediction"};
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
 }  // namespace
 
 ClassOutput::ClassOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,
@@ -173,15 +192,8 @@ void ClassOutput::report(Session& session) {
 }
 
 NumberOutput::NumberOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format,
-                           const Table& test, const Column* label)
-    : label_(label), out_(run, file, format, test, {"prediction"}) {}
-
-void NumberOutput::operator()(std::int64_t first_row, std::span<const double> block) {
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    out_.row(first_row + static_cast<std::int64_t>(i), [&](RecordWriter& csv) { csv.number(block[i]); });
-  }
-  if (label_ != nullptr) predicted_.insert(predicted_.end(), block.begin(), block.end());
-}
+                           const Table& test, const Column* label, const std::vector<std::string>& more)
+    : label_(label), out_(run, file, format, test, number_names(more)) {}
 
 void NumberOutput::report(Session& session) const {
   if (label_ != nullptr) report_scores(session, score_against(*label_, predicted_));

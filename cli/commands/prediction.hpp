@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments/explain_arguments.hpp"
 #include "arguments/knn_arguments.hpp"
 #include "arguments/output_arguments.hpp"
 #include "arguments/table_arguments.hpp"
@@ -28,6 +29,7 @@ struct PredictionArguments {
   TableArguments tables;
   KnnArguments knn;
   ModelOutput model;
+  ExplainArguments explain;
 
   /// `command` is the name in the table of outputs.
   void add_to(CLI::App& app, std::string_view command);
@@ -47,6 +49,9 @@ struct PredictionJob {
 
 /// Checks the options, opens the outputs, reads and prepares the tables. This order makes mistakes show early.
 PredictionJob open_prediction(Session& session, PredictionArguments& arguments);
+
+/// Explains the predictions, if that is wanted: before anything is committed.
+void explain_predictions(Session& session, PredictionArguments& arguments, const PredictionJob& job);
 
 /// Writes the model into its open file, if a model is wanted, and commits all files.
 void save_neighbors(Session& session, PredictionArguments& arguments, PredictionJob& job);
@@ -125,9 +130,22 @@ class ClassOutput {
 /// Writes numbers as they are predicted, and keeps them for the scores.
 class NumberOutput {
  public:
+  /// `more` names columns behind the prediction; `cells` of row() fills them.
   NumberOutput(const RunOptions& run, std::optional<OutputFile>& file, const std::string& format, const Table& test,
-               const Column* label);
-  void operator()(std::int64_t first_row, std::span<const double> block);
+               const Column* label, const std::vector<std::string>& more = {});
+  void operator()(std::int64_t first_row, std::span<const double> block) {
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      row(first_row + static_cast<std::int64_t>(i), block[i], [](RecordWriter&) {});
+    }
+  }
+  template <class Cells>
+  void row(std::int64_t row, double number, const Cells& cells) {
+    if (label_ != nullptr) predicted_.push_back(number);
+    out_.row(row, [&](RecordWriter& csv) {
+      csv.number(number);
+      cells(csv);
+    });
+  }
   void flush() { out_.flush(); }
   void report(Session& session) const;
 

@@ -44,6 +44,7 @@ class Regress : public Command {
     out.flush();
     note_prediction(session, arguments_, report);
     out.report(session);
+    explain_predictions(session, arguments_, job);
     save_neighbors(session, arguments_, job);
   }
 

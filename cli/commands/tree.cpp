@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 
+#include "arguments/class_weight_arguments.hpp"
 #include "arguments/knn_arguments.hpp"
 #include "arguments/option.hpp"
 #include "arguments/table_arguments.hpp"
+#include "arguments/tree_arguments.hpp"
 #include "arguments/typed_words.hpp"
 #include "arguments/value.hpp"
 #include "commands/command.hpp"
@@ -34,12 +36,6 @@ constexpr const char* kExamples =
     "  stope tree train.csv --target class --missing-policy value --test test.csv --format rules -o rules.txt\n"
     "  stope tree genes.csv.gz --target class --cv 10 --model-out genes.stope -o tree.txt\n"
     "  stope predict genes.stope more.csv --proba --explain -o predictions.csv\n";
-
-double parse_share(const std::string& word, const std::string& option) {
-  const double share = parse_real(word, option);
-  if (share > 0.0 && share < 1.0) return share;
-  throw Error(ErrorCode::invalid_argument, option + ": '" + word + "' is not between 0 and 1");
-}
 
 TreeFormat format_of_suffix(const std::string& path) {
   const std::string suffix = suffix_of(path);
@@ -101,28 +97,14 @@ class TreeCommand : public Command {
 
  private:
   void add_growth() {
-    OptionGroup group(*app, "Tree");
-    TreeOptions& tree = options_.fit.tree;
-    group.parsed("--criterion", "discernibility|gini|entropy",
-                 "What a split is worth: pairs it separates, or its gain [discernibility]",
-                 [&tree](const std::string& word) { tree.criterion = criterion(word); });
-    group.parsed(
-        "--missing-policy", "error|value|drop|fill",
+    add_tree_options(*app, options_.fit);
+    add_missing_policy(
+        *app, "Tree", options_.fit.tree.missing,
         "What a missing value means: error: it is refused; value: it is a value of its own, below all numbers; "
-        "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [error]",
-        [&tree](const std::string& word) { tree.missing = missing_policy(word); });
-    group.parsed("--max-depth", "N", "The root has depth 0; default: any",
-                 [&tree](const std::string& word) { tree.max_depth = parse_integer(word, "--max-depth"); });
-    group.integer("--min-samples-leaf,--min-rows", tree.min_samples_leaf, "N", "Fewest rows of a leaf [1]");
-    group.real("--min-score", tree.min_score, "S", "Least worth of a split [0: more than nothing]");
-    group.list("--class-weight", class_weights_, "CLASS=W,...|balanced",
-               "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
-    group.real("--ccp-alpha", tree.ccp_alpha, "A",
-               "Cost-complexity pruning: a leaf costs as much as this share of the rows misclassified [0]");
-    group.parsed(
-        "--prune-holdout", "SHARE",
-        "Reduced-error pruning: this share of the rows, e.g. 0.3, prunes the tree of the others",
-        [this](const std::string& word) { options_.fit.prune_holdout = parse_share(word, "--prune-holdout"); });
+        "drop: its row is left out; fill: it is replaced by the attribute's mean or most frequent value [error]");
+    OptionGroup group(*app, "Tree");
+    class_weights_.add_to(group,
+                          "Weights of classes, which multiply those of rows; balanced: all classes weigh the same");
   }
 
   void add_scores() {
@@ -153,26 +135,8 @@ class TreeCommand : public Command {
     if (!test_.empty()) require_one_stdin(table_, test_);
     if (leave_one_out_) options_.scheme = Scheme::leave_one_out;
     options_.seed = options_.fit.seed = common.seed;
-    TreeOptions& tree = options_.fit.tree;
-    for (const std::string& item : class_weights_) {
-      if (item == "balanced") {
-        tree.balanced = true;
-        continue;
-      }
-      const std::size_t equals = item.rfind('=');
-      if (equals == 0 || equals == std::string::npos) {
-        throw Error(ErrorCode::invalid_argument, "--class-weight: '" + item + "' is not CLASS=W");
-      }
-      tree.class_weights.emplace_back(item.substr(0, equals), parse_real(item.substr(equals + 1), "--class-weight"));
-    }
-    if (tree.max_depth && *tree.max_depth < 0) {
-      throw Error(ErrorCode::invalid_argument, fmt::format("--max-depth: {} is below 0", *tree.max_depth));
-    }
-    if (tree.min_samples_leaf < 1) {
-      throw Error(ErrorCode::invalid_argument, fmt::format("--min-samples-leaf: {} is below 1", tree.min_samples_leaf));
-    }
-    if (tree.min_score < 0) throw Error(ErrorCode::invalid_argument, "--min-score is below 0");
-    if (tree.ccp_alpha < 0) throw Error(ErrorCode::invalid_argument, "--ccp-alpha is below 0");
+    class_weights_.set(options_.fit.tree);
+    check_tree_options(options_.fit.tree);
   }
 
   void note(Session& session, const DecisionTree& tree) const {
@@ -249,7 +213,7 @@ class TreeCommand : public Command {
 
   std::string table_, test_, output_;
   TreeFormat format_ = TreeFormat::text;
-  std::vector<std::string> class_weights_;
+  ClassWeightArguments class_weights_;
   bool leave_one_out_ = false;
   TreeEvaluationOptions options_;
   ModelOutput model_;

@@ -18,6 +18,7 @@ constexpr std::string_view kNeighbors[] = {".csv", ".tsv", ".json", ".jsonl", ".
 constexpr std::string_view kTwoFiles[] = {".raw"};
 constexpr std::string_view kPairs[] = {".csv", ".tsv", ".json", ".jsonl", ".npy"};
 constexpr std::string_view kStatistics[] = {".csv", ".tsv", ".json", ".jsonl", ".txt"};
+constexpr std::string_view kExplanations[] = {".csv", ".tsv", ".json", ".jsonl", ".txt"};
 constexpr std::string_view kTree[] = {".txt", ".json", ".dot", ".svg", ".rules"};
 constexpr std::string_view kPage[] = {".html", ".htm"};
 constexpr std::string_view kModel[] = {".stope"};
@@ -39,6 +40,7 @@ constexpr Output kOutputs[] = {
     {"classify", "-o", kRecords},
     {"regress", "-o", kRecords},
     {"evaluate", "-o", kRecords},
+    {"evaluate", "--predictions-out", kRecords},
     {"lsq", "-o", kRecords},
     {"knn", "-o", kNeighbors, Others::refused, kTwoFiles},
     {"pairwise", "-o", kPairs},
@@ -50,6 +52,7 @@ constexpr Output kOutputs[] = {
     {"pca", "-o", kTables},
     {"pca", "--components-out", kCsv},
     {"predict", "-o", kTables},
+    {"", "--explain-out", kExplanations},
     {"discretize", "-o", kTables},
     {"gen table", "-o", kTables},
     {"ata", "-o", kGram, Others::allowed},

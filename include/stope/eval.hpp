@@ -1,71 +1,21 @@
-// Evaluation: splits, scores, and cross-validation / hold-out / leave-one-out of k-NN models for one or many k.
+// Evaluation: splits, and cross-validation, hold-out and leave-one-out of k-NN models for one or many k, several
+// measures and normalisations, of trees and of least squares.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "stope/knn.hpp"
+#include "stope/lsq.hpp"
 #include "stope/normalize.hpp"
+#include "stope/scores.hpp"
 #include "stope/tree.hpp"
 
 #pragma GCC visibility push(default)
 namespace stope {
-
-/// How many rows of class `truth` were predicted as `predicted`; kMissingCode stands for a missing prediction.
-struct ConfusionCell {
-  std::int32_t truth = 0, predicted = 0;
-  std::int64_t n_rows = 0;
-  friend bool operator==(const ConfusionCell&, const ConfusionCell&) = default;
-};
-
-/// Scores of predicted classes against known ones. A row counts if its true label is present; a missing prediction of
-/// a counted row is wrong. Without a counted row accuracy, kappa and macro F1 are NaN.
-struct ClassificationScores {
-  Values classes;
-  std::int64_t n_rows = 0;  ///< rows counted
-  /// The cells of the confusion matrix that are not 0, ordered by true class, then by predicted class, a missing
-  /// prediction last. There are no more of them than rows, however many classes there are.
-  std::vector<ConfusionCell> confusion;
-  double accuracy = 0;
-  double kappa = 0;                           ///< Cohen's kappa; NaN where expected agreement is 1, as in scikit-learn
-  std::vector<double> precision, recall, f1;  ///< per class; 0 where undefined (scikit-learn's zero_division=0)
-  std::vector<std::int64_t> support;
-  double macro_f1 = 0;  ///< mean F1 of the classes that occur in truths or predictions, as in scikit-learn
-
-  /// The whole matrix for few classes, classes x (classes + 1): true class by predicted class, last = missing. Throws
-  /// out_of_memory if it needs more than the address space.
-  std::vector<std::int64_t> confusion_matrix() const;
-};
-
-/// Scores `predicted` against `truth`; both index `classes`, and kMissingCode is a missing value. Throws
-/// invalid_argument for other codes and for lengths that differ. O(rows log rows + classes).
-ClassificationScores score_classification(const Values& classes, const std::vector<std::int32_t>& truth,
-                                          const std::vector<std::int32_t>& predicted);
-
-/// Bytes that score_classification takes for every row, besides its arguments.
-std::int64_t score_bytes_per_row(const Values& classes) noexcept;
-
-/// Scores of predicted numbers. Rows with a NaN truth are left out; a NaN prediction makes the scores NaN.
-struct RegressionScores {
-  std::int64_t n_rows = 0;
-  double rmse = 0, mae = 0;  ///< NaN if no row counts
-  double r2 =
-      0;  ///< 1 - SS_res/SS_tot; constant truth: 1 if perfect, else 0; NaN below two rows; all as in scikit-learn
-};
-
-/// Scores `predicted` against `truth`. Throws invalid_argument for lengths that differ. The sums do not depend on the
-/// number of threads.
-RegressionScores score_regression(const std::vector<double>& truth, const std::vector<double>& predicted);
-
-/// Scores predictions against the label of another table, whose values are matched by name. A value that is none of the
-/// predicted classes becomes one more class, behind them, which no prediction can hit: such a row counts as wrong, and
-/// `run` is warned of such rows (warning::kUnknownLabels). Throws invalid_argument where the label is numeric or the
-/// lengths differ.
-ClassificationScores score_against(const Column& label, const Classification& predicted, const RunOptions& run = {});
-/// Scores numbers against a numeric label; throws as above.
-RegressionScores score_against(const Column& label, const std::vector<double>& predicted);
 
 /// Test rows of every fold, ascending; every row is in exactly one fold. Fold sizes differ by at most 1. `labels`
 /// (codes, missing = a class of its own) makes the folds stratified: the rows of a class spread over the folds with
@@ -85,6 +35,32 @@ enum class Scheme { cross_validation, holdout, leave_one_out };
 Scheme scheme(std::string_view name);  ///< "cross-validation", "hold-out", "leave-one-out"; else invalid_argument
 std::string_view to_string(Scheme scheme) noexcept;
 
+/// What an evaluation keeps of the predictions that it scored.
+enum class Predictions { dropped, kept };
+
+/// What models predicted for rows that they had not seen. Element i belongs to one row in one repetition. Sorted by
+/// repetition, then by fold, then by row.
+struct OutOfFold {
+  std::vector<std::int64_t> rows, folds, repeats;  ///< numbers from 0
+  std::vector<std::int32_t> codes;                 ///< nominal label: predicted classes
+  std::vector<double> confidences;                 ///< elements x classes, row-major, if they were computed
+  std::vector<double> numbers;                     ///< numeric label
+};
+
+/// The scores of one repetition, all its test rows together. Those that the label does not have are NaN.
+struct RepeatScores {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double accuracy = kNone, balanced_accuracy = kNone, kappa = kNone, macro_f1 = kNone, roc_auc = kNone,
+         log_loss = kNone;                       ///< nominal label
+  double rmse = kNone, mae = kNone, r2 = kNone;  ///< numeric label
+};
+
+/// Mean and standard deviation (ddof 1) of one score over repetitions; the deviation of a single one is NaN.
+struct Spread {
+  double mean = RepeatScores::kNone, deviation = RepeatScores::kNone;
+};
+Spread spread(const std::vector<RepeatScores>& repeats, double RepeatScores::* score);
+
 struct EvaluateOptions {
   /// feature_weights follow the order of the table's features, even under Compat::rapidminer, where normalising puts
   /// the numeric features first.
@@ -97,21 +73,30 @@ struct EvaluateOptions {
   std::uint64_t seed = 0;
   std::vector<std::int64_t> ks = {5};
   std::string exclude_group = {};  ///< leave-one-out only (else an error): rows of the same group are no neighbours
+  /// Repetitions of a cross-validation or hold-out: repetition r is the one with the seed `seed` + r.
+  std::int64_t n_repeats = 1;
+  Confidences confidences = Confidences::none;     ///< all: ROC AUC and log loss are computed, too
+  Predictions predictions = Predictions::dropped;  ///< kept: those of the best k
 };
 
-/// Scores for one k over all test rows of all folds together.
+/// Scores for one k over all test rows of all folds, and all repetitions, together.
 struct EvaluationOfK {
   std::int64_t k = 0;
   ClassificationScores classification;  ///< filled when the label is nominal
   RegressionScores regression;          ///< filled when the label is numeric
-  std::vector<double> fold_scores;      ///< accuracy or RMSE per fold, one for a hold-out, none for leave-one-out
+  /// Accuracy or RMSE per fold, repetition after repetition; one for a hold-out, none for leave-one-out.
+  std::vector<double> fold_scores;
+  ProbabilityScores probabilities = {};    ///< mean over the repetitions; rows of all of them
+  std::vector<RepeatScores> repeats = {};  ///< one per repetition
+  OutOfFold predictions = {};
 };
 
 struct Evaluation {
   std::vector<EvaluationOfK> of_k;  ///< in the order of EvaluateOptions::ks
-  std::size_t best = 0;             ///< highest accuracy / lowest RMSE; ties go to the smaller k, NaN is worst
-  bool label_is_nominal = false;    ///< classification (else regression)
-  SearchReport report;              ///< sums over all folds
+  /// Highest accuracy or lowest RMSE, as means over the repetitions; ties go to the smaller k, NaN is worst.
+  std::size_t best = 0;
+  bool label_is_nominal = false;  ///< classification (else regression)
+  SearchReport report;            ///< sums over all folds
 };
 
 /// Evaluates k-NN on one table with a label: nominal = classification (stratified splits), numeric = regression (plain
@@ -119,8 +104,34 @@ struct Evaluation {
 /// search per fold serves every k. Throws invalid_argument without a label, for bad options and for a k larger than a
 /// training part (Compat::rapidminer allows any k >= 1). Throws invalid_data for a missing label; under
 /// Compat::rapidminer such a row trains as class 0 and is left out of the scores. Holds one copy of the table, or two
-/// if it normalises; they are in a mapped file where the memory budget is short.
+/// if it normalises; they are in a mapped file where the memory budget is short. Confidences take 8 bytes per row,
+/// class and k; out_of_memory if that exceeds the memory budget.
 Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run = {});
+
+/// Whether the confidences of an evaluation with n_ks neighbour numbers fit a quarter of the memory budget: `all`, or
+/// `none` where they do not, and for a label of numbers.
+Confidences affordable_confidences(const Table& table, std::int64_t n_ks, const RunOptions& run = {});
+
+/// One measure with one normalisation.
+struct EvaluationOfMeasure {
+  Metric metric;
+  NormalizeOptions normalize;
+  Evaluation evaluation;
+};
+
+/// Several measures and normalisations, each with every k.
+struct EvaluationGrid {
+  std::vector<EvaluationOfMeasure> cells;  ///< measure after measure, each with every normalisation
+  /// The cell of the best k: as in Evaluation::best; further ties go to the first cell. It alone keeps predictions.
+  std::size_t best = 0;
+};
+
+/// Evaluates every measure with every normalisation, on the same splits; those of `options` are not used. A parameter
+/// of options.knn.metric goes to every measure that has it. Throws what evaluate() throws, and invalid_argument for no
+/// measure, no normalisation, and a parameter that none of the measures has.
+EvaluationGrid evaluate_grid(const Table& table, const EvaluateOptions& options,
+                             const std::vector<std::string>& metrics,
+                             const std::vector<NormalizeOptions>& normalizations, const RunOptions& run = {});
 
 /// The options of a tree, and the rows with which it is pruned.
 struct TreeFitOptions {
@@ -139,19 +150,48 @@ struct TreeEvaluationOptions {
   std::int64_t n_folds = 10;
   double holdout = 0.3;
   std::uint64_t seed = 0;
+  std::int64_t n_repeats = 1;  ///< this and the rest as in EvaluateOptions
+  Confidences confidences = Confidences::none;
+  Predictions predictions = Predictions::dropped;
 };
 
-/// Scores over all test rows of all folds together.
+/// Scores over all test rows of all folds, and all repetitions, together.
 struct TreeEvaluation {
   ClassificationScores scores;
   std::vector<double> fold_scores;  ///< accuracy per fold, one for a hold-out, none for leave-one-out
   double mean_leaves = 0.0;         ///< mean over the trees of all folds
+  ProbabilityScores probabilities = {};
+  std::vector<RepeatScores> repeats = {};
+  OutOfFold predictions = {};
 };
 
 /// Evaluates trees on one table: one is grown on each split's training rows, and splits are stratified. A row that gets
 /// no class under MissingPolicy::drop counts as wrong. Leave-one-out grows as many trees as there are rows. Throws
 /// invalid_argument without a nominal label and for bad options, and what fit_tree throws.
 TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run = {});
+
+struct LsqEvaluationOptions {
+  LsqOptions lsq;
+  Scheme scheme = Scheme::cross_validation;
+  std::int64_t n_folds = 10;
+  double holdout = 0.3;
+  std::uint64_t seed = 0;
+  std::int64_t n_repeats = 1;
+  Predictions predictions = Predictions::dropped;
+};
+
+/// Scores over all test rows of all folds, and all repetitions, together.
+struct LsqEvaluation {
+  RegressionScores scores;
+  std::vector<double> fold_scores;  ///< RMSE per fold, one for a hold-out, none for leave-one-out
+  std::vector<RepeatScores> repeats = {};
+  OutOfFold predictions = {};
+};
+
+/// Evaluates least squares on one table: one model is fitted to each split's training rows, and splits are plain.
+/// Leave-one-out fits as many models as there are rows. Throws invalid_argument without a numeric label and for bad
+/// options, and what LinearModel::fit throws.
+LsqEvaluation evaluate_lsq(const Table& table, const LsqEvaluationOptions& options, const RunOptions& run = {});
 
 }  // namespace stope
 #pragma GCC visibility pop

@@ -35,6 +35,12 @@ struct KnnOptions {
   Compat compat = Compat::none;
   /// The whole's ranges, where the training table is a part (stope/knn_parts.hpp). Empty: the training table's own.
   FeatureRanges ranges = {};
+  /// Weights of classes by name, finite and >= 0, which multiply those of the rows in votes; other classes weigh 1. An
+  /// index has no votes and ignores them; a regressor refuses them, and so do RapidMiner's rules, which weigh no rows.
+  std::vector<std::pair<std::string, double>> class_weights = {};
+  bool balanced = false;  ///< classes weigh n / (classes * rows of the class); class_weights must be empty
+
+  bool weighs_classes() const { return balanced || !class_weights.empty(); }
 };
 
 /// Which neighbours are wanted.
@@ -125,6 +131,7 @@ class KnnClassifier {
                                            const VoteOptions& vote, const RunOptions& run,
                                            SearchReport* report = nullptr) const;
   const KnnIndex& index() const { return index_; }
+  const knn::HeldVoters& voters() const { return *voters_; }
 
  private:
   KnnIndex index_;
@@ -146,6 +153,7 @@ class KnnRegressor {
                                                 const VoteOptions& vote, const RunOptions& run,
                                                 SearchReport* report = nullptr) const;
   const KnnIndex& index() const { return index_; }
+  const knn::HeldVoters& voters() const { return *voters_; }
 
  private:
   KnnIndex index_;

@@ -15,6 +15,7 @@
 
 #include "stope/cuts.hpp"
 #include "stope/discretize.hpp"
+#include "stope/explain.hpp"
 #include "stope/knn.hpp"
 #include "stope/lsq.hpp"
 #include "stope/neighbors_model.hpp"
@@ -77,6 +78,11 @@ class Predictor {
   Neighbors neighbors(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
   /// Components, cuts and normalisations.
   Table transform(const Table& table, const RunOptions& run = {}) const;
+
+  /// Why k-NN predicts what it predicts: hands the neighbours of every row, their votes and what their distances
+  /// consist of to `sink`, in the order of the rows (stope/explain.hpp). Costs a search; the prediction has the bits of
+  /// classify() and regress(). A model without a label has neighbours, and no votes.
+  SearchReport explain(const Table& table, const RunOptions& run, const ExplanationSink& sink) const;
 
   /// The same in blocks of rows, in their order, so that the result need not fit in memory. Empty for models that do
   /// not search.

@@ -231,7 +231,8 @@ STOPE_API void stope_table_free(stope_table* table);
  *   "value_counts"    a row a value of every nominal column: "column", "value", "count"
  *   "best_cuts"       a row an attribute, the best cut first
  *   "find_cuts"       a row a cut: "name", "number", "value"
- *   "evaluate"        a row a k, with its scores
+ *   "evaluate"        a row a k with its scores, or a row for the "model" tree or lsq; with several "metrics" or
+ *                     "normalizations" a row for each of them and k
  *   "confusion"       a row a cell that is not 0: "k", "truth", "prediction", "count"; options as those of "evaluate"
  *   "feature_ranges"  a row a numeric feature: "name", "low", "high"
  *   "pairwise"        a row a pair of a row of `table` and a row of `other`: "request", "document", "distance"; rows

@@ -1,9 +1,12 @@
 // Trees of one table, pruned with part of it, and scored by cross-validation, hold-out or leave-one-out
 // (stope/eval.hpp).
-#include <cmath>
+#include <algorithm>
+#include <string>
+#include <utility>
 
 #include "base/guarded.hpp"
-#include "eval/folds.hpp"
+#include "base/memory.hpp"
+#include "eval/resample.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "table/column_memory.hpp"
@@ -26,20 +29,20 @@ std::vector<std::int32_t> codes_of(const Column& label) {
   return {label.codes().begin(), label.codes().end()};
 }
 
-// Test rows of every fold.
-std::vector<std::vector<std::int64_t>> test_rows(const Table& table, const std::vector<std::int32_t>& codes,
-                                                 const TreeEvaluationOptions& options) {
-  switch (options.scheme) {
-    case Scheme::holdout: return {holdout_rows(table.n_rows, options.holdout, options.seed, codes)};
-    case Scheme::cross_validation: return cross_validation_folds(table.n_rows, options.n_folds, options.seed, codes);
-    case Scheme::leave_one_out: break;
-  }
-  return cross_validation_folds(table.n_rows, table.n_rows, options.seed);
-}
-
 // Splits beyond the memory budget go to a file.
 Table take(const Table& table, const std::vector<std::int64_t>& rows, const RunOptions& run) {
   return table.take(rows, storage_within(table.bytes(), memory_budget(run)));
+}
+
+// Prediction i of a fold belongs to table row rows[i].
+void put(const Classification& classes, const std::vector<std::int64_t>& rows, RepeatPredictions& predictions) {
+  const std::size_t width = classes.confidences.empty() ? 0 : classes.classes.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows[i]);
+    predictions.codes[row] = classes.codes[i];
+    std::copy_n(classes.confidences.begin() + static_cast<std::ptrdiff_t>(i * width), width,
+                predictions.confidences.begin() + static_cast<std::ptrdiff_t>(row * width));
+  }
 }
 
 }  // namespace
@@ -63,29 +66,34 @@ DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const R
 TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run) try {
   table.validate();
   const Column& label = nominal_label(table);
-  const std::vector<std::int32_t> truth = codes_of(label);
-  const std::vector<std::vector<std::int64_t>> folds = test_rows(table, truth, options);
-  std::vector<std::int32_t> predicted(truth.size(), kMissingCode), tested(truth.size(), kMissingCode);
-  TreeEvaluation evaluation;
-  for (std::size_t fold = 0; fold < folds.size(); ++fold) {
-    run.cancel.check();
-    const RunOptions inner = fold_run(run, fold, folds.size());
-    const std::vector<std::int64_t>& rows = folds[fold];
-    const DecisionTree tree = fit_tree(take(table, complement(rows, table.n_rows), run), options.fit, inner);
-    const Classification classes = tree.classes_of(tree.apply(take(table, rows, run), inner), Confidences::none);
-    evaluation.mean_leaves += static_cast<double>(tree.n_leaves()) / static_cast<double>(folds.size());
-    std::int64_t right = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto row = static_cast<std::size_t>(rows[i]);
-      predicted[row] = classes.codes[i];
-      tested[row] = truth[row];
-      right += predicted[row] == truth[row] ? 1 : 0;
+  const std::vector<std::int32_t> codes = codes_of(label);
+  const Resampling resampling = Resampling::of(options);
+  resampling.check();
+  require_memory("predictions and scores of " + std::to_string(table.n_rows) + " rows need",
+                 bytes_of_scores(label, options.confidences, options.n_repeats, options.predictions), run);
+  ScoreKeeper keeper(label, options.scheme, options.confidences, options.predictions);
+  std::int64_t leaves = 0, trees = 0;
+  for (std::int64_t repeat = 0; repeat < options.n_repeats; ++repeat) {
+    const auto folds = resampling.folds(repeat, table.n_rows, codes);
+    RepeatPredictions predictions(label, options.confidences);
+    for (const std::vector<std::int64_t>& rows : folds) {
+      run.cancel.check();
+      const RunOptions inner =
+          fold_run(run, static_cast<std::size_t>(trees), folds.size() * static_cast<std::size_t>(options.n_repeats));
+      const DecisionTree tree = fit_tree(take(table, complement(rows, table.n_rows), run), options.fit, inner);
+      put(tree.classes_of(tree.apply(take(table, rows, run), inner), options.confidences), rows, predictions);
+      leaves += tree.n_leaves();
+      ++trees;
     }
-    if (options.scheme == Scheme::leave_one_out) continue;
-    evaluation.fold_scores.push_back(static_cast<double>(right) / static_cast<double>(rows.size()));
+    keeper.add(folds, predictions, run);
   }
-  evaluation.scores = score_classification(label.values, tested, predicted);
-  return evaluation;
+  ModelScores scores = keeper.finish();
+  return {std::move(scores.classification),
+          std::move(scores.fold_scores),
+          static_cast<double>(leaves) / static_cast<double>(trees),
+          scores.probabilities,
+          std::move(scores.repeats),
+          std::move(scores.predictions)};
 } catch (...) {
   rethrow_as_error();
 }

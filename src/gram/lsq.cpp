@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/guarded.hpp"
+#include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
 #include "gram/lsq_fit.hpp"
@@ -80,6 +81,26 @@ std::vector<double> LinearModel::predict_each(const std::vector<const LinearMode
       &progress);
   time.hand("predict", pool.size());
   return predictions;
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<double> LinearModel::contributions(const Table& table, const RunOptions& run) const try {
+  const auto width = static_cast<std::int64_t>(names_.size());
+  const std::int64_t n_values = checked::mul(table.n_rows, width);
+  require_memory("the contributions of " + std::to_string(width) + " features to " + std::to_string(table.n_rows) +
+                     " predictions need",
+                 checked::mul(n_values, sizeof(double)), run);
+  ThreadPool pool(gram::threads_for_products(table.n_rows, width, 1, run));
+  gram::NumericColumns matrix = gram::matched_columns(table, names_, missing_, pool, run.cancel);
+  matrix.fill = mean_;
+  std::vector<double> all(static_cast<std::size_t>(n_values));
+  pool.parallel_for(width, run.cancel, [&](std::int64_t j, int) {
+    matrix.write_values(j, 0, table.n_rows, all.data() + j, width);
+    const double coefficient = coefficients_[static_cast<std::size_t>(j)];
+    for (std::int64_t row = 0; row < table.n_rows; ++row) all[static_cast<std::size_t>(row * width + j)] *= coefficient;
+  });
+  return all;
 } catch (...) {
   rethrow_as_error();
 }

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "jobs/explanations.hpp"
 #include "jobs/job_options.hpp"
 #include "jobs/label.hpp"
 #include "jobs/result_tables.hpp"
@@ -69,6 +70,7 @@ Table apply(const Predictor& predictor, const Table& rows, const ApplyJob& job, 
                 "the model (" + std::string(predictor.model().kind()) + ") gives no classes, and so no confidences",
                 {.option = "proba"});
   }
+  if (job.explain) return explanations(predictor, rows, job.explain_attributes, run);
   switch (predictor.gives()) {
     case Predictor::Gives::classes: return classified(predictor, rows, job.proba, run);
     case Predictor::Gives::numbers: return numbers(predictor.regress(rows, run));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "jobs/evaluation.hpp"
 #include "jobs/job_options.hpp"
 #include "jobs/label.hpp"
 #include "jobs/pair.hpp"
@@ -47,19 +48,6 @@ Table all_cuts(const Table& table, const NamedOptions& options, const RunOptions
   return cuts_table(find_cuts(table, read_options<FindCutsJob>(options, "find_cuts").cuts, run));
 }
 
-Table scores(const Table& table, const NamedOptions& options, const RunOptions& run) {
-  return evaluation_table(evaluate(table, read_options<EvaluateJob>(options, "evaluate").options(), run));
-}
-
-Table confusion(const Table& table, const NamedOptions& options, const RunOptions& run) {
-  const Column* const label = label_of(table);
-  if (label != nullptr && !label->nominal()) {
-    throw Error(ErrorCode::invalid_argument,
-                "confusion needs a label of classes, and '" + label->name + "' has numbers", {.option = "target"});
-  }
-  return confusion_table(evaluate(table, read_options<EvaluateJob>(options, "confusion").options(), run));
-}
-
 Table ranges(const Table& table, const NamedOptions& options, const RunOptions& run) {
   read_options<NoOptions>(options, "feature_ranges");
   return ranges_table(feature_ranges(table, run));
@@ -79,7 +67,7 @@ struct NamedJob {
   Job job;
 };
 constexpr NamedJob kJobs[] = {{"stats", stats},         {"histogram", histogram},  {"value_counts", value_counts},
-                              {"best_cuts", rank_cuts}, {"find_cuts", all_cuts},   {"evaluate", scores},
+                              {"best_cuts", rank_cuts}, {"find_cuts", all_cuts},   {"evaluate", evaluation},
                               {"confusion", confusion}, {"feature_ranges", ranges}};
 
 Job job_of(const std::string& name) {

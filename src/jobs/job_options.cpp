@@ -13,12 +13,16 @@ namespace {
 
 constexpr const char* kMissing = "what a missing value of an attribute means";
 
+}  // namespace
+
 void visit_seed(Visitor& visitor, std::uint64_t& seed, const char* help) {
   auto number = static_cast<std::int64_t>(seed);
   visitor.integer("seed", number, help);
   if (number < 0) throw Error(ErrorCode::invalid_argument, "seed is negative", {.option = "seed"});
   seed = static_cast<std::uint64_t>(number);
 }
+
+namespace {
 
 // The roles and types of columns, which readers and Arrow tables take alike.
 template <class Read>
@@ -91,11 +95,13 @@ void KnnJob::visit(Visitor& visitor) {
   distance.visit(visitor);
   visitor.integer("n_neighbors", vote.n_neighbors, "neighbours that vote, or that a list has");
   visitor.choice("weights", vote.weights, vote_weights, "votes: all the same, or by distance");
+  class_weights.visit(visitor);
   visitor.numbers("ranges", ranges, "of a part of a table: low and high of each numeric feature of the whole");
 }
 
 KnnOptions KnnJob::options(const Table& train) const {
   KnnOptions knn = distance.knn;
+  class_weights.set(knn);
   if (ranges.empty()) return knn;
   std::size_t at = 0;
   for (const std::int64_t feature : train.features()) {
@@ -164,32 +170,6 @@ void CutsJob::visit(Visitor& visitor) {
   visitor.choice("style", style, code_style, "how coded values are spelled");
 }
 
-void EvaluateJob::visit(Visitor& visitor) {
-  distance.visit(visitor);
-  visitor.choice("scheme", evaluate.scheme, scheme, "how the table is split");
-  visitor.integer("n_folds", evaluate.n_folds, "folds of a cross-validation");
-  visitor.real("holdout", evaluate.holdout, "share of the rows that is held out");
-  visit_seed(visitor, evaluate.seed, "of the splits");
-  visitor.numbers("n_neighbors", ks, "one k or several");
-  visitor.choice("weights", evaluate.weights, vote_weights, "votes: all the same, or by distance");
-  visitor.text("exclude_group", evaluate.exclude_group, "leave-one-out: rows of the same group do not vote");
-}
-
-EvaluateOptions EvaluateJob::options() const {
-  EvaluateOptions options = evaluate;
-  options.knn = distance.knn;
-  options.normalize = distance.normalize;
-  options.ks.clear();
-  for (const double k : ks) {
-    if (!(k >= 1.0 && k <= 0x1p53 && k == std::floor(k))) {
-      throw Error(ErrorCode::invalid_argument, "n_neighbors: a k is not a whole number of at least 1",
-                  {.option = "n_neighbors"});
-    }
-    options.ks.push_back(static_cast<std::int64_t>(k));
-  }
-  return options;
-}
-
 void PcaJob::visit(Visitor& visitor) {
   visitor.real("n_components", pca.n_components, "how many; below 1: as many as explain this share; 0 = all");
   visitor.flag("whiten", pca.whiten, "divide scores by their standard deviations");
@@ -212,25 +192,38 @@ void LsqJob::visit(Visitor& visitor) {
   visitor.integer("max_iterations", lsq.max_iterations, "lsqr: steps; 0 = as many as the size suggests");
 }
 
-void TreeJob::visit(Visitor& visitor) {
+void ClassWeightOptions::visit(Visitor& visitor) {
+  visitor.named("class_weight", by_name, "the weight of a class, as class_weight.sick; others weigh 1");
+  visitor.flag("balanced", balanced, "classes weigh inversely to their rows");
+}
+
+std::vector<std::pair<std::string, double>> ClassWeightOptions::weights() const {
+  std::vector<std::pair<std::string, double>> weights;
+  weights.reserve(by_name.size());
+  for (const auto& [name, word] : by_name) weights.emplace_back(name, parse_real(word, "class_weight"));
+  return weights;
+}
+
+void visit_tree(Visitor& visitor, TreeFitOptions& fit) {
   TreeOptions& tree = fit.tree;
   visitor.choice("criterion", tree.criterion, criterion, "what a split is worth");
-  visitor.choice("missing", tree.missing, missing_policy, kMissing);
   visitor.optional_integer("max_depth", tree.max_depth, "the root has depth 0; -1 = any");
   visitor.integer("min_samples_leaf", tree.min_samples_leaf, "rows of a leaf, at least");
   visitor.real("min_score", tree.min_score, "what a split must be worth");
-  visitor.named("class_weight", class_weights, "the weight of a class, as class_weight.sick; others weigh 1");
-  visitor.flag("balanced", tree.balanced, "classes weigh inversely to their rows");
   visitor.real("ccp_alpha", tree.ccp_alpha, "cost-complexity pruning: what a leaf costs");
   visitor.real("prune_holdout", fit.prune_holdout, "share of the rows that prunes; 0 = none");
+}
+
+void TreeJob::visit(Visitor& visitor) {
+  visitor.choice("missing", fit.tree.missing, missing_policy, kMissing);
+  visit_tree(visitor, fit);
+  class_weights.visit(visitor);
   visit_seed(visitor, fit.seed, "of the choice of these rows");
 }
 
 TreeFitOptions TreeJob::options() const {
   TreeFitOptions options = fit;
-  for (const auto& [name, word] : class_weights) {
-    options.tree.class_weights.emplace_back(name, parse_real(word, "class_weight"));
-  }
+  class_weights.set(options.tree);
   return options;
 }
 
@@ -243,6 +236,8 @@ void NormalizeJob::visit(Visitor& visitor) {
 
 void ApplyJob::visit(Visitor& visitor) {
   visitor.flag("proba", proba, "a confidence of every class, too");
+  visitor.flag("explain", explain, "in place of predictions, what decided them: neighbours, rules or contributions");
+  visitor.integer("explain_attributes", explain_attributes, "k-NN: attributes of each neighbour, largest share first");
   visitor.optional_integer("n_neighbors", n_neighbors, "k-NN: neighbours that vote, in place of the model's");
   Names choices = names_of<VoteWeights>();
   choices.emplace_back();

@@ -20,6 +20,8 @@
 
 namespace stope::jobs {
 
+void visit_seed(Visitor& visitor, std::uint64_t& seed, const char* help);
+
 /// What a run sets for each of its jobs.
 struct RunSettings {
   std::int64_t threads = 0;
@@ -45,9 +47,25 @@ struct DistanceOptions {
   void visit(Visitor& visitor);
 };
 
+/// Weights of classes, of k-NN and of trees.
+struct ClassWeightOptions {
+  std::map<std::string, std::string> by_name;
+  bool balanced = false;
+  void visit(Visitor& visitor);
+  template <class Options>
+  void set(Options& options) const {
+    options.balanced = balanced;
+    options.class_weights = weights();
+  }
+
+ private:
+  std::vector<std::pair<std::string, double>> weights() const;
+};
+
 /// "neighbors", "classify", "regress".
 struct KnnJob {
   DistanceOptions distance;
+  ClassWeightOptions class_weights;
   VoteOptions vote;
   std::vector<double> ranges;
   void visit(Visitor& visitor);
@@ -100,14 +118,6 @@ struct CutsJob {
   void visit(Visitor& visitor);
 };
 
-struct EvaluateJob {
-  DistanceOptions distance;
-  EvaluateOptions evaluate;
-  std::vector<double> ks = {5.0};
-  void visit(Visitor& visitor);
-  EvaluateOptions options() const;
-};
-
 struct PcaJob {
   PcaOptions pca;
   void visit(Visitor& visitor);
@@ -120,9 +130,31 @@ struct LsqJob {
 
 struct TreeJob {
   TreeFitOptions fit;
-  std::map<std::string, std::string> class_weights;
+  ClassWeightOptions class_weights;
   void visit(Visitor& visitor);
   TreeFitOptions options() const;
+};
+
+/// The tree's own options, without the seed.
+void visit_tree(Visitor& visitor, TreeFitOptions& fit);
+
+/// "evaluate", "confusion". The model says which options there are.
+struct EvaluateJob {
+  std::string model = "knn";
+  EvaluateOptions evaluate;
+  DistanceOptions distance;
+  std::vector<double> ks = {5.0};
+  Names metrics, normalizations;
+  TreeFitOptions tree;
+  LsqOptions lsq;
+  std::string missing = "error";
+  ClassWeightOptions class_weights;
+  void visit(Visitor& visitor);
+  EvaluateOptions knn_options() const;
+  std::vector<std::string> all_metrics() const;
+  std::vector<NormalizeOptions> all_normalizations() const;
+  TreeEvaluationOptions tree_options() const;
+  LsqEvaluationOptions lsq_options() const;
 };
 
 struct NormalizeJob {
@@ -132,6 +164,8 @@ struct NormalizeJob {
 
 struct ApplyJob {
   bool proba = false;
+  bool explain = false;
+  std::int64_t explain_attributes = 5;
   std::optional<std::int64_t> n_neighbors;
   std::string weights;
   void visit(Visitor& visitor);

@@ -43,6 +43,8 @@ class Visitor {
       throw Error(error.code(), error.message(), {.option = name});
     }
   }
+  /// Whether all options are described, also those that only some values of another option take.
+  virtual bool describes() const { return false; }
   /// A word that is no enumeration of the core.
   void one_of(const char* name, std::string& value, const Names& choices, const char* help);
   /// -1 stands for none.
@@ -100,6 +102,7 @@ class Describer final : public Visitor {
   void numbers(const char* name, std::vector<double>& value, const char* help) override;
   void named(const char* prefix, std::map<std::string, std::string>& values, const char* help) override;
   std::string json() const { return "[" + items_ + "]"; }
+  bool describes() const override { return true; }
 
  protected:
   void word_of(const char* name, std::string& value, const Names& choices, const char* help) override;

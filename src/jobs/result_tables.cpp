@@ -179,36 +179,6 @@ Table cuts_table(const CutSet& cuts) {
       {std::move(name).column("name"), make_numeric("number", number), std::move(value).column("value")});
 }
 
-Table evaluation_table(const Evaluation& evaluation) {
-  Numbers k, first, second, third;
-  const bool nominal = evaluation.label_is_nominal;
-  for (const EvaluationOfK& one : evaluation.of_k) {
-    k.push_back(static_cast<double>(one.k));
-    first.push_back(nominal ? one.classification.accuracy : one.regression.rmse);
-    second.push_back(nominal ? one.classification.kappa : one.regression.mae);
-    third.push_back(nominal ? one.classification.macro_f1 : one.regression.r2);
-  }
-  return table_of_columns({whole("k", k), make_numeric(nominal ? "accuracy" : "rmse", first),
-                           make_numeric(nominal ? "kappa" : "mae", second),
-                           make_numeric(nominal ? "macro_f1" : "r2", third)});
-}
-
-Table confusion_table(const Evaluation& evaluation) {
-  TextColumn truth, prediction;
-  Numbers k, count;
-  for (const EvaluationOfK& one : evaluation.of_k) {
-    const ClassificationScores& scores = one.classification;
-    for (const ConfusionCell& cell : scores.confusion) {
-      k.push_back(static_cast<double>(one.k));
-      truth.add(scores.classes[cell.truth]);
-      cell.predicted == kMissingCode ? prediction.add_missing() : prediction.add(scores.classes[cell.predicted]);
-      count.push_back(static_cast<double>(cell.n_rows));
-    }
-  }
-  return table_of_columns({whole("k", k), std::move(truth).column("truth"), std::move(prediction).column("prediction"),
-                           whole("count", count)});
-}
-
 Table ranges_table(const FeatureRanges& ranges) {
   TextColumn name;
   Numbers low, high;

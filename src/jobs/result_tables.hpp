@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "stope/discretize.hpp"
-#include "stope/eval.hpp"
 #include "stope/knn_pairwise.hpp"
 #include "stope/stats.hpp"
 #include "stope/table.hpp"
@@ -34,9 +33,6 @@ Table value_counts_table(const Statistics& statistics);
 /// The columns p_value, family_p_value and q_value are there if the cuts were tested.
 Table best_cuts_table(const BestCuts& found);
 Table cuts_table(const CutSet& cuts);
-Table evaluation_table(const Evaluation& evaluation);
-/// "k", "truth", "prediction" (missing where none was made), "count": the cells that are not 0, for every k.
-Table confusion_table(const Evaluation& evaluation);
 Table ranges_table(const FeatureRanges& ranges);
 Table pairs_table(const std::vector<CrossDistance>& pairs);
 /// "row", "pos", "train_index", "distance".

@@ -147,7 +147,7 @@ KnnClassifier KnnClassifier::fit(const Table& train, const KnnOptions& options, 
   const Column& label = label_column(train);
   require_classes(label, train.source);
   classifier.classes_ = label.values;
-  classifier.voters_ = knn::hold_voters(train, label, options.compat);
+  classifier.voters_ = knn::hold_voters(train, label, options);
   classifier.index_ = KnnIndex::fit(train, options, run);
   return classifier;
 } catch (...) {
@@ -160,7 +160,7 @@ KnnClassifier KnnClassifier::fit(const KnnIndex& index, const Column& label,
   require_classes(label, {});
   require_rows_of(index, label);
   classifier.classes_ = label.values;
-  classifier.voters_ = knn::hold_voters(label, sample_weights, index.fitted().options().compat, {});
+  classifier.voters_ = knn::hold_voters(label, sample_weights, index.fitted().options(), {});
   classifier.index_ = index;
   return classifier;
 } catch (...) {
@@ -254,7 +254,7 @@ KnnRegressor KnnRegressor::fit(const Table& train, const KnnOptions& options, co
   KnnRegressor regressor;
   const Column& label = label_column(train);
   require_targets(label, train.source);
-  regressor.voters_ = knn::hold_voters(train, label, options.compat);
+  regressor.voters_ = knn::hold_voters(train, label, options);
   regressor.index_ = KnnIndex::fit(train, options, run);
   return regressor;
 } catch (...) {
@@ -265,7 +265,7 @@ KnnRegressor KnnRegressor::fit(const KnnIndex& index, const Column& label, std::
   KnnRegressor regressor;
   require_targets(label, {});
   require_rows_of(index, label);
-  regressor.voters_ = knn::hold_voters(label, sample_weights, index.fitted().options().compat, {});
+  regressor.voters_ = knn::hold_voters(label, sample_weights, index.fitted().options(), {});
   regressor.index_ = index;
   return regressor;
 } catch (...) {

@@ -1,6 +1,9 @@
 // k-NN as content: the training table, the options of search and vote, and the normalisation of other tables.
+#include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "knn/vote/held_voters.hpp"
 #include "model/kinds.hpp"
 #include "stope/error.hpp"
 #include "table/check_table.hpp"
@@ -9,6 +12,35 @@ namespace stope::model {
 namespace {
 
 constexpr std::string_view kParameter = "metric.";  // an option of the metric: metric.p
+
+// A name that no column of the table has.
+std::string free_name(const Table& table, std::string name) {
+  const auto taken = [&] {
+    return std::any_of(table.columns.begin(), table.columns.end(),
+                       [&](const Column& column) { return column.name == name; });
+  };
+  while (taken()) name += "_";
+  return name;
+}
+
+// The weights of classes become weights of rows, which votes multiply with anyway. So a reader needs to know nothing of
+// them, and the votes keep their bits.
+Table with_class_weights(const Table& table, const KnnOptions& options) {
+  const std::int64_t label = table.find(Role::label);
+  if (!options.weighs_classes() || label < 0) return table;
+  const auto held = knn::hold_voters(table, table.columns[static_cast<std::size_t>(label)], options);
+  Table weighed = table;
+  const std::int64_t at = table.find(Role::weight);
+  const std::string name = at < 0 ? free_name(table, "weight") : table.columns[static_cast<std::size_t>(at)].name;
+  Column weights = stope::column_of(name, Buffer<double>(held->sample_weights));
+  weights.role = Role::weight;
+  if (at < 0) {
+    weighed.columns.push_back(std::move(weights));
+  } else {
+    weighed.columns[static_cast<std::size_t>(at)] = std::move(weights);
+  }
+  return weighed;
+}
 
 Table without_bystanders(const Table& table) {
   check_shape(table);
@@ -43,7 +75,10 @@ void put_neighbors(const NeighborsModel& model, Content& content) {
   content.set("compat", options.compat);
   content.set("n_neighbors", model.n_neighbors);
   content.set("weights", model.weights);
-  content.tables.push_back({"train", without_bystanders(model.train)});
+  // For people: the rows' weights in "train" hold them already.
+  if (options.balanced) content.set("class_weight", "balanced");
+  for (const auto& [name, weight] : options.class_weights) content.set("class_weight." + name, weight);
+  content.tables.push_back({"train", without_bystanders(with_class_weights(model.train, options))});
   add_normalization(model.normalizer, content);
   if (!options.feature_weights.empty()) {
     content.tables.push_back({"feature_weights", weights_table(options.feature_weights)});

@@ -8,6 +8,7 @@
 
 #include "base/guarded.hpp"
 #include "base/sink.hpp"
+#include "predict/explain.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -203,6 +204,17 @@ SearchReport Predictor::neighbors(const Table& table, const RunOptions& run, con
   const auto& index = std::get<KnnIndex>(ready_->fitted);
   return ready_->on_normalized(table, run,
                                [&](const Table& rows) { return index.kneighbors(rows, search, run, sink); });
+} catch (...) {
+  rethrow_as_error();
+}
+
+SearchReport Predictor::explain(const Table& table, const RunOptions& run, const ExplanationSink& sink) const try {
+  const NeighborsModel& model = ready_->neighbors();
+  const knn::HeldVoters* voters = nullptr;
+  if (const auto* const classifier = std::get_if<KnnClassifier>(&ready_->fitted)) voters = &classifier->voters();
+  if (const auto* const regressor = std::get_if<KnnRegressor>(&ready_->fitted)) voters = &regressor->voters();
+  return ready_->on_normalized(
+      table, run, [&](const Table& rows) { return predict::explain(index(), voters, model, rows, run, sink); });
 } catch (...) {
   rethrow_as_error();
 }

@@ -86,6 +86,24 @@ TEST_F(ModelTest, NeighborsPredictTheSame) {
   }
 }
 
+TEST_F(ModelTest, WeightsOfClassesAreSavedAsWeightsOfRows) {
+  const Table test = mixed_table(23, true);
+  for (const bool weighed : {true, false}) {  // with a column of weights, and without
+    Model model = neighbors_model(40);
+    auto& fitted = std::get<NeighborsModel>(model.fitted);
+    if (!weighed) fitted.train.columns[static_cast<std::size_t>(fitted.train.find(Role::weight))].role = Role::ignore;
+    const Classification plain = Predictor(model).classify(test);
+    fitted.options.class_weights = {{"a", 7.0}, {"b", 0.25}};
+    const Classification expected = Predictor(model).classify(test);
+    EXPECT_NE(plain.confidences, expected.confidences);
+    const Model read = read_model(save(model, "weighed.stope"));
+    EXPECT_FALSE(std::get<NeighborsModel>(read.fitted).options.weighs_classes());  // else they would count twice
+    EXPECT_EQ(Predictor(read).classify(test).confidences, expected.confidences);
+    EXPECT_EQ(Predictor(read).with_vote(5, VoteWeights::uniform).classify(test).confidences,
+              Predictor(model).with_vote(5, VoteWeights::uniform).classify(test).confidences);
+  }
+}
+
 TEST_F(ModelTest, ComponentsAndCoefficientsGiveTheSameBits) {
   const Table test = numeric_table(30);
   for (const char* name : {"a.stope", "a.stope.gz", "a.stope.zst"}) {

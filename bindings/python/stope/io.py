@@ -281,6 +281,27 @@ class Model:
             return np.column_stack([column.array() for column in columns]) if columns else np.empty((table.n_rows, 0))
         return Table(table)
 
+    def explain(self, X, n_attributes=5):
+        """Return what decided the prediction of every row, as a :class:`Table`.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or Table
+            The rows.
+        n_attributes : int, default=5
+            k-NN: how many attributes of each neighbour are listed, the largest share of its distance first.
+
+        Returns
+        -------
+        table : Table
+            k-NN: a row for each query ("row"), neighbour ("pos", "train_index", "train_label", "distance", "weight",
+            "vote_share") and attribute ("attribute", "term", "attribute_share"). Trees: "rule" and "because". Least
+            squares: the "contribution" of every "attribute"; the one without a name is the intercept.
+        """
+        with job(self._reports) as run:
+            options = {"explain": "true", "explain_attributes": str(n_attributes)}
+            return Table(_core.apply_model(self._predictor, self._table(X, run), options, run))
+
     def export(self, format="text"):
         """Return a tree as a str: "text", "json", "dot", "svg" or "rules"."""
         return self._tree().format(format)

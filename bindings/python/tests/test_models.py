@@ -126,6 +126,39 @@ def test_neighbours_from_the_command_line_predict_in_python(iris, mixed, files):
         assert set(nearest.predict_proba(X).ravel()) == {0.0, 1.0}
 
 
+def test_explanations_are_those_of_the_command_line(iris, files):
+    X, y = iris
+    path, rows = written(X, files("t.csv"), y), written(X[::7], files("rows.csv"))
+    command("classify", path, "--target", y.name, "-k", 3, "--weights", "distance", "--model-out", files("knn.stope"))
+    command("predict", files("knn.stope"), rows, "-o", files("p.csv"), "--explain-out", files("e.csv"), "--explain-attributes", 2)
+    said, found = pd.read_csv(files("e.csv")), load(files("knn.stope")).explain(X[::7], n_attributes=2).to_pandas()
+    for name in ("row", "train_index", "distance", "weight", "vote_share", "attribute_share"):
+        np.testing.assert_allclose(found[name].to_numpy(float), said[name].to_numpy(float))
+    assert found.attribute.astype(object).fillna("").tolist() == said.attribute.fillna("").tolist()
+    linear = LinearRegression().fit(X[["a", "b"]], X["d"])
+    save(linear, files("lsq.stope"))
+    parts = load(files("lsq.stope")).explain(X[["a", "b"]]).to_pandas()
+    np.testing.assert_allclose(parts.groupby("row").contribution.sum(), linear.predict(X[["a", "b"]]))
+    tree = LocalDiscretizationTreeClassifier().fit(X, y)
+    save(tree, files("tree.stope"))
+    reasons = load(files("tree.stope")).explain(X).to_pandas()
+    assert len(reasons) == len(X) and reasons.because.str.contains("c|d").all()
+    with pytest.raises(InvalidArgumentError, match="at least 0"):
+        load(files("tree.stope")).explain(X, n_attributes=-1)
+
+
+def test_weights_of_classes_come_with_the_file(iris, files):
+    X, y = iris
+    path, rows = written(X, files("t.csv"), y), written(X, files("rows.csv"))
+    weights = ["--class-weight", "1=5,2=0.5"]
+    command("classify", path, rows, "--target", y.name, "-k", 9, *weights, "--proba", "--model-out", files("w.stope"), "-o",
+            files("p.csv"))
+    said = pd.read_csv(files("p.csv")).filter(like="confidence").to_numpy()
+    np.testing.assert_array_equal(load(files("w.stope")).predict_proba(X), said)
+    by_rows = KNeighborsClassifier(9, weights=y.map({0: 1.0, 1: 5.0, 2: 0.5}).to_numpy()).fit(X, y)
+    np.testing.assert_array_equal(by_rows.predict_proba(X), said)
+
+
 def test_another_vote_is_kept_by_pickles_and_files(iris, files):
     X, y = iris
     save(KNeighborsClassifier(9).fit(X, y), files("knn.stope"))

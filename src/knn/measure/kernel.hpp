@@ -53,6 +53,9 @@ class MeasureKernel {
   /// Whether a term calls a logarithm or a function that takes as long (exp, pow, sin), for estimates of time. The
   /// formula's kUsesLogarithms says so.
   virtual bool uses_logarithms() const = 0;
+  /// Splits the distance of two rows into a term of every attribute, in column order. Returns what the terms add up to,
+  /// as a formula of the distance: "distance^2" (knn/measure/terms.hpp). Null: the measure has no such terms.
+  virtual const char* split(const double* train, const double* query, double* terms) const = 0;
   /// Returns the bytes of work space of one thread.
   virtual std::int64_t scratch_bytes() const = 0;
 };

@@ -10,6 +10,7 @@
 #include "base/checked.hpp"
 #include "knn/measure/kernel.hpp"
 #include "knn/measure/measures.hpp"
+#include "knn/measure/terms.hpp"
 
 namespace stope::knn {
 
@@ -80,6 +81,13 @@ class TypedKernel final : public MeasureKernel {
     static_assert(std::is_trivially_copyable_v<M>);
     static_assert(is_in<M>(kAllMeasures), "GPUs have no kernel for this measure: add it to a list in measures.hpp");
     return {typeid(M).name(), &measure_, sizeof(M), storage_.data(), static_cast<std::int64_t>(storage_.size())};
+  }
+
+  const char* split(const double* train, const double* query, double* terms) const override {
+    if constexpr (kWhole<M> != nullptr) {
+      split_distance(measure_, {train, query, attributes_.data(), n_features(), nullptr}, terms);
+    }
+    return kWhole<M>;
   }
 
   std::int64_t scratch_bytes() const override {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/number_text.hpp"
+#include "knn/vote/class_weights.hpp"
 #include "stope/error.hpp"
 #include "table/row_weight.hpp"
 
@@ -52,34 +53,59 @@ void hold_targets(const Column& label, Compat compat, const std::string& source,
   }
 }
 
+void hold_sample_weights(std::span<const double> sample_weights, const std::string& source, const std::string& column,
+                         HeldVoters& held) {
+  if (static_cast<std::int64_t>(sample_weights.size()) != held.n_rows) {
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(sample_weights.size()) + " sample weights for " + std::to_string(held.n_rows) + " rows",
+                {.file = source, .option = "sample_weights"});
+  }
+  held.sample_weights = Buffer<double>(held.n_rows);
+  for (std::int64_t row = 0; row < held.n_rows; ++row) {
+    const double weight = sample_weights[static_cast<std::size_t>(row)];
+    check_sample_weight(weight, row, source, column);
+    held.sample_weights[row] = weight;
+  }
+}
+
+// Multiplies the weights of rows, which are 1 where there are none.
+void weigh_classes(const std::vector<double>& of_class, HeldVoters& held) {
+  if (held.sample_weights.empty()) {
+    held.sample_weights = Buffer<double>(held.n_rows);
+    std::fill_n(held.sample_weights.data(), held.n_rows, 1.0);
+  }
+  for (std::int64_t row = 0; row < held.n_rows; ++row) {
+    double& weight = held.sample_weights[row];
+    weight *= of_class[static_cast<std::size_t>(held.codes[row])];
+    if (!std::isinf(weight)) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "the weight of training row " + std::to_string(row) + " times that of its class is infinite",
+                {.option = "class_weights", .row = row});
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const HeldVoters> hold_voters(const Column& label, std::span<const double> sample_weights,
-                                              Compat compat, const std::string& source, const std::string& column) {
+                                              const KnnOptions& options, const std::string& source,
+                                              const std::string& column) {
   auto held = std::make_shared<HeldVoters>();
   if (label.nominal() != std::holds_alternative<Buffer<std::int32_t>>(label.data)) {
     throw Error(ErrorCode::invalid_argument, "the label '" + label.name + "': its type does not fit its storage");
   }
+  const Compat compat = options.compat;
   held->n_rows = label.size();
   label.nominal() ? hold_classes(label, compat, source, *held) : hold_targets(label, compat, source, *held);
-  if (sample_weights.empty() || compat == Compat::rapidminer) return held;
-  if (static_cast<std::int64_t>(sample_weights.size()) != held->n_rows) {
-    throw Error(ErrorCode::invalid_argument,
-                std::to_string(sample_weights.size()) + " sample weights for " + std::to_string(held->n_rows) + " rows",
-                {.file = source, .option = "sample_weights"});
-  }
-  held->sample_weights = Buffer<double>(held->n_rows);
-  for (std::int64_t row = 0; row < held->n_rows; ++row) {
-    const double weight = sample_weights[static_cast<std::size_t>(row)];
-    check_sample_weight(weight, row, source, column);
-    held->sample_weights[row] = weight;
-  }
+  const std::vector<double> of_class = class_weights_of(label, options);
+  if (compat == Compat::rapidminer) return held;
+  if (!sample_weights.empty()) hold_sample_weights(sample_weights, source, column, *held);
+  if (!of_class.empty()) weigh_classes(of_class, *held);
   return held;
 }
 
-std::shared_ptr<const HeldVoters> hold_voters(const Table& train, const Column& label, Compat compat) {
+std::shared_ptr<const HeldVoters> hold_voters(const Table& train, const Column& label, const KnnOptions& options) {
   const std::int64_t index = train.find(Role::weight);
-  if (index < 0 || compat == Compat::rapidminer) return hold_voters(label, {}, compat, train.source);
+  if (index < 0 || options.compat == Compat::rapidminer) return hold_voters(label, {}, options, train.source);
   const Column& column = train.columns[static_cast<std::size_t>(index)];
   if (column.nominal()) {
     throw Error(ErrorCode::invalid_data, "the sample weight column '" + column.name + "' is not numeric",
@@ -87,7 +113,7 @@ std::shared_ptr<const HeldVoters> hold_voters(const Table& train, const Column& 
   }
   Buffer<double> weights(column.size());
   for (std::int64_t row = 0; row < weights.size(); ++row) weights[row] = column.at(row);
-  return hold_voters(label, {weights.data(), static_cast<std::size_t>(weights.size())}, compat, train.source,
+  return hold_voters(label, {weights.data(), static_cast<std::size_t>(weights.size())}, options, train.source,
                      column.name);
 }
 

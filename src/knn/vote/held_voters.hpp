@@ -8,8 +8,7 @@
 #include <string>
 
 #include "knn/vote/rule.hpp"
-#include "stope/compat.hpp"
-#include "stope/table.hpp"
+#include "stope/knn.hpp"
 
 namespace stope::knn {
 
@@ -25,12 +24,13 @@ struct HeldVoters {
 
 /// Holds a label, nominal or numeric. Throws invalid_data for a missing label, unless RapidMiner's rules hold, and for
 /// a code that is no class; invalid_argument for weights that are negative, infinite or missing, or not one per row.
-/// RapidMiner ignores weights. `source` is for messages, and so is the
-/// `column` of the weights, where they have one.
+/// RapidMiner ignores weights of rows. The weights of classes in `options` multiply them (knn/vote/class_weights.hpp).
+/// `source` is for messages, and so is the `column` of the weights, where they have one.
 std::shared_ptr<const HeldVoters> hold_voters(const Column& label, std::span<const double> sample_weights,
-                                              Compat compat, const std::string& source, const std::string& column = {});
+                                              const KnnOptions& options, const std::string& source,
+                                              const std::string& column = {});
 
 /// Holds the label of a training table and its column of role weight, if there is one.
-std::shared_ptr<const HeldVoters> hold_voters(const Table& train, const Column& label, Compat compat);
+std::shared_ptr<const HeldVoters> hold_voters(const Table& train, const Column& label, const KnnOptions& options);
 
 }  // namespace stope::knn

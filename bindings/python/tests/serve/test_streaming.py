@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,9 +10,10 @@ import pytest
 for needed in ("starlette", "pyarrow"):
     pytest.importorskip(needed, reason=f"SKIP: the package {needed} is missing")
 
-from stope import Table  # noqa: E402
+from stope import Table, _core  # noqa: E402
 from stope.serve.answers import answer  # noqa: E402
 from stope.serve.bodies import Feature, blocks_of_body  # noqa: E402
+from stope.serve.jobs.predicting import applied  # noqa: E402
 from stope.serve.problems import Problem  # noqa: E402
 from stope.serve.settings import Limits  # noqa: E402
 
@@ -54,6 +56,20 @@ class Talk:
     async def run(self, blocks=None):
         blocks = blocks or blocks_of_body(self.request, [Feature("y"), Feature("x")], "/tmp", Limits())
         await (await answer(self.request, blocks))({"type": "http"}, None, self.send)
+
+
+def test_explanations_of_blocks_count_their_rows_from_the_first_block():
+    table = Table.from_numpy(np.random.default_rng(2).normal(size=(30, 3)), names=["x", "y", "z"])._core_table
+    predictor = _core.fit_model("neighbors", table, {"n_neighbors": "2"}, run=_core.Run(1))
+    model = SimpleNamespace(predictor=predictor, info={"gives": "classes"}, features=[])
+    work = applied([], model, {"explain": "true"})
+    whole = work(table, 0, _core.Run(1))
+    parts = [work(table.take(list(range(first, first + 10))), first, _core.Run(1)) for first in (0, 10, 20)]
+    for name in ("row", "train_index", "attribute"):
+        of = [np.asarray(part.column(part.find(name)).array()) for part in parts]
+        np.testing.assert_array_equal(np.concatenate(of), np.asarray(whole.column(whole.find(name)).array()))
+    with pytest.raises(Problem, match="keep"):
+        applied(["x"], model, {"explain": "1"})
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -44,14 +44,15 @@ def _moved(table, first):
 
 def applied(keep: list, model, options: dict) -> Callable:
     """A function of (block, number of its first row, run) that says what the model says of its rows."""
-    if keep and model.info["gives"] == "neighbors":
-        raise Problem(400, "invalid-argument", "keep: a list of neighbours has no row for each row of the table",
+    lists = model.info["gives"] == "neighbors" or options.get("explain") in ("true", "1")
+    if keep and lists:
+        raise Problem(400, "invalid-argument", "keep: a list has no row for each row of the table",
                       option="keep")
     features = {feature.name for feature in model.features}
 
     def work(block, first, run):
         answer = _core.apply_model(model.predictor, _only(block, features) if keep else block, options, run)
-        if model.info["gives"] == "neighbors":
+        if lists:
             answer = _moved(answer, first)
         if not keep:
             return answer

@@ -1,0 +1,63 @@
+// Least squares of one table, scored by cross-validation, hold-out or leave-one-out (stope/eval.hpp).
+#include <string>
+#include <utility>
+
+#include "base/guarded.hpp"
+#include "base/memory.hpp"
+#include "eval/resample.hpp"
+#include "stope/error.hpp"
+#include "stope/eval.hpp"
+#include "table/column_error.hpp"
+#include "table/column_memory.hpp"
+
+namespace stope {
+namespace {
+
+const Column& numeric_label(const Table& table) {
+  const Column& label = label_to_evaluate(table);
+  if (label.nominal()) {
+    throw Error(ErrorCode::invalid_argument, "least squares need a numeric label; '" + label.name + "' is nominal",
+                {.file = table.source, .option = "numeric", .feature = label.name});
+  }
+  for (std::int64_t row = 0; row < label.size(); ++row) {
+    if (!label.missing(row)) continue;
+    throw column_error(ErrorCode::invalid_data, table, label, ": the label is missing; remove such rows", row);
+  }
+  return label;
+}
+
+// Splits beyond the memory budget go to a file.
+Table take(const Table& table, const std::vector<std::int64_t>& rows, const RunOptions& run) {
+  return table.take(rows, storage_within(table.bytes(), memory_budget(run)));
+}
+
+}  // namespace
+
+LsqEvaluation evaluate_lsq(const Table& table, const LsqEvaluationOptions& options, const RunOptions& run) try {
+  table.validate();
+  const Column& label = numeric_label(table);
+  const Resampling resampling = Resampling::of(options);
+  resampling.check();
+  require_memory("predictions and scores of " + std::to_string(table.n_rows) + " rows need",
+                 bytes_of_scores(label, Confidences::none, options.n_repeats, options.predictions), run);
+  ScoreKeeper keeper(label, options.scheme, Confidences::none, options.predictions);
+  std::size_t fold = 0;
+  for (std::int64_t repeat = 0; repeat < options.n_repeats; ++repeat) {
+    const auto folds = resampling.folds(repeat, table.n_rows, {});
+    RepeatPredictions predictions(label, Confidences::none);
+    for (const std::vector<std::int64_t>& rows : folds) {
+      run.cancel.check();
+      const RunOptions inner = fold_run(run, fold++, folds.size() * static_cast<std::size_t>(options.n_repeats));
+      const LinearModel model = LinearModel::fit(take(table, complement(rows, table.n_rows), run), options.lsq, inner);
+      const std::vector<double> numbers = model.predict(take(table, rows, run), inner);
+      for (std::size_t i = 0; i < rows.size(); ++i) predictions.numbers[static_cast<std::size_t>(rows[i])] = numbers[i];
+    }
+    keeper.add(folds, predictions, run);
+  }
+  ModelScores scores = keeper.finish();
+  return {scores.regression, std::move(scores.fold_scores), std::move(scores.repeats), std::move(scores.predictions)};
+} catch (...) {
+  rethrow_as_error();
+}
+
+}  // namespace stope
