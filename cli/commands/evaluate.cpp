@@ -80,6 +80,7 @@ class Evaluate : public Command {
     OptionGroup(*app, "Output")
         .text("--predictions-out", predictions_path_, "FILE",
               "File for what was predicted for every row when it was not in training, by the best of the lines");
+    page_.add_to(*app);
     knn_.add_to(*app, Measures::several);
     add_tree_options(*app, tree_.fit);
     add_missing_policy(*app, "Tree", tree_.fit.tree.missing,
@@ -118,7 +119,7 @@ class Evaluate : public Command {
       RecordWriter records(*predictions);
       write_predictions(records, table, kept_, session.run());
     }
-    page_.write(session, [&] { return page_of_best(table); });
+    page_.write(session, [&] { return page_of(table); });
     commit_files(session, {&file, &predictions, &page_.file});
   }
 
@@ -210,7 +211,7 @@ class Evaluate : public Command {
     };
     if (model_ != ModelKind::knn) {
       for (const char* option : {"-k", "--weights", "--metric", "--metric-param", "--feature-weights", "--normalize",
-                                 "--compat", "--exclude-group", "--report"}) {
+                                 "--compat", "--exclude-group"}) {
         refuse(option, "knn");
       }
     }
@@ -231,6 +232,18 @@ class Evaluate : public Command {
     }
     if (scores) file.emplace(output_path(output_.path), session.run().cancel);
     if (!predictions_path_.empty()) predictions.emplace(predictions_path_, session.run().cancel);
+  }
+
+  // The page of the best line.
+  std::string page_of(const Table& table) const {
+    const page::JobPage job{table_, page::command_line("evaluate", table_, typed_words(*app, TypedOptions::all))};
+    if (model_ == ModelKind::tree) return page::tree_scores_page(job, tree_scores_, table, scheme_text());
+    if (model_ == ModelKind::lsq) return page::lsq_scores_page(job, lsq_scores_, table, scheme_text());
+    const EvaluationOfMeasure& best = grid_->cells[grid_->best];
+    EvaluateOptions options = options_;
+    options.knn.metric = best.metric;
+    options.normalize = best.normalize;
+    return page::evaluation_page(job, best.evaluation, options, table);
   }
 
   Table read(Session& session) {
@@ -281,6 +294,7 @@ class Evaluate : public Command {
     const auto found = session.timed(
         "evaluate", [&] { return std::make_shared<TreeEvaluation>(evaluate_tree(table, tree_, session.run())); });
     kept_ = std::exchange(found->predictions, {});
+    tree_scores_ = found->scores;
     const TreeOptions& tree = tree_.fit.tree;
     options["criterion"] = std::string(to_string(tree.criterion));
     options["missing"] = std::string(to_string(tree.missing));
@@ -309,6 +323,7 @@ class Evaluate : public Command {
       }
     });
     kept_ = std::exchange(found->predictions, {});
+    lsq_scores_ = *found;
     options["alpha"] = lsq_.lsq.alpha;
     options["intercept"] = lsq_.lsq.fit_intercept;
     options["missing"] = std::string(to_string(lsq_.lsq.missing));
@@ -332,16 +347,6 @@ class Evaluate : public Command {
   }
 
   // ---- what is told ----
-
-  // The page shows the best of the measures and normalisations.
-  std::string page_of_best(const Table& table) const {
-    const EvaluationOfMeasure& best = grid_->cells[grid_->best];
-    EvaluateOptions options = options_;
-    options.knn.metric = best.metric;
-    options.normalize = best.normalize;
-    return page::evaluation_page({table_, page::command_line("evaluate", table_, typed_words(*app, TypedOptions::all))},
-                                 best.evaluation, options, table);
-  }
 
   bool normalizes() const {
     const std::vector<NormalizeOptions> all = knn_.all_normalizations();
@@ -468,6 +473,8 @@ class Evaluate : public Command {
   std::string table_, predictions_path_;
   OutputArguments output_;
   PageOutput page_;
+  ClassificationScores tree_scores_;
+  LsqEvaluation lsq_scores_;
   bool leave_one_out_ = false, no_intercept_ = false, numeric_only_ = false;
   ModelKind model_ = ModelKind::knn;
   EvaluateOptions options_;

@@ -1,7 +1,9 @@
 #include "page/job_pages.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
+#include "page/bars.hpp"
 #include "page/command_line.hpp"
 #include "page/document.hpp"
 #include "page/parts/columns.hpp"
@@ -58,6 +60,40 @@ std::string evaluation_page(const JobPage& job, const Evaluation& evaluation, co
                                    write_confusion(out, best.classification, "confusion", "The vote with " + k);
                                  }});
   }
+  return page_text(document, job);
+}
+
+std::string tree_scores_page(const JobPage& job, const ClassificationScores& scores, const Table& table,
+                             const std::string& scheme) {
+  Document document = document_of(job, "Decision trees", table);
+  document.sections.push_back({"confusions", "Confusions", [&](Markup& out) {
+                                 write_confusion(out, scores, "confusion", "The " + scheme + " of trees");
+                               }});
+  return page_text(document, job);
+}
+
+std::string lsq_scores_page(const JobPage& job, const LsqEvaluation& evaluation, const Table& table,
+                            const std::string& scheme) {
+  Document document = document_of(job, "Least squares", table);
+  const RegressionScores& all = evaluation.scores;
+  DataTable numbers{"Error (RMSE) of each fold", {"fold", "RMSE"}, {Cell::text, Cell::number}, {}};
+  std::vector<Bar> bars;
+  constexpr std::size_t kMostFolds = 200;
+  for (std::size_t i = 0; i < std::min(kMostFolds, evaluation.fold_scores.size()); ++i) {
+    const std::string fold = "fold " + std::to_string(i + 1), rmse = number(evaluation.fold_scores[i]);
+    numbers.rows.push_back({fold, rmse});
+    bars.push_back({fold, evaluation.fold_scores[i], kNoNumber, kNoNumber, rmse});
+  }
+  document.sections.push_back(
+      {"scores", "Scores", [&](Markup& out) {
+         const std::string message =
+             "The error (RMSE) is " + number(all.rmse) + " on rows that took no part in the fit (" + scheme +
+             "). The mean absolute error is " + number(all.mae) + ", R² is " + number(all.r2) + ".";
+         out.element("p", message);
+         if (bars.empty()) return;
+         write_bars(out, {"folds", "Errors of the folds", message, "Error (RMSE) of each fold.", {}, Narrow::scroll},
+                    bars, numbers);
+       }});
   return page_text(document, job);
 }
 

@@ -1,5 +1,6 @@
 """--report of evaluate, tree, stats and pca: the page beside the usual output."""
 
+import re
 import shlex
 
 import pytest
@@ -60,6 +61,32 @@ def test_a_numeric_label_gets_a_page_of_errors(tmp_path):
     page = Page((tmp_path / "p.html").read_bytes())
     check_structure(page)
     assert len(page.table("Scores for each k")) == 10 and "RMSE" in page.words()
+
+
+def test_every_model_that_is_scored_has_a_page(table, tmp_path):
+    done = run("evaluate", table, "--target", "kind", "--model", "tree", "--missing-policy", "value", "--cv", "5", "--json",
+               "--report", tmp_path / "t.html").json()
+    page = Page((tmp_path / "t.html").read_bytes())
+    check_structure(page)
+    cells = [[int(c) for c in row[1:]] for row in page.table("Rows of each true class")[1:]]
+    assert sum(cells[i][i] for i in range(3)) / 150 == pytest.approx(done["scores"]["accuracy"], abs=1e-12)
+    run("evaluate", houses(tmp_path / "houses.csv"), "--target", "price", "--model", "lsq", "--numeric-only", "--cv", "5",
+        "--report", tmp_path / "l.html")
+    page = Page((tmp_path / "l.html").read_bytes())
+    check_structure(page)
+    assert len(page.table("Error (RMSE) of each fold")) == 6
+
+
+def test_several_measures_make_a_page_of_the_best_and_repeats_no_narrower_intervals(table, tmp_path):
+    options = ["--target", "kind", "-k", "5", "--cv", "5", "--normalize", "z"]
+    run("evaluate", table, *options, "--metric", "gower,mixed-euclidean", "--report", tmp_path / "m.html")
+    assert re.search("Distance: (gower|mixed-euclidean)", Page((tmp_path / "m.html").read_bytes()).words())
+    widths = []
+    for repeats in ("1", "4"):
+        run("evaluate", table, *options, "--repeats", repeats, "--report", tmp_path / "r.html")
+        row = Page((tmp_path / "r.html").read_bytes()).table("Scores for each k")[1]
+        widths.append(percent(row[3]) - percent(row[2]))
+    assert widths[1] == pytest.approx(widths[0], rel=0.15)
 
 
 @pytest.mark.bad_input

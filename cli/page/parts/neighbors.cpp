@@ -22,7 +22,8 @@ std::string scheme_words(const EvaluateOptions& options) {
       return fmt::format("a hold-out of {} of the rows, seed {}", percent(options.holdout), options.seed);
     case Scheme::cross_validation: break;
   }
-  return fmt::format("{}-fold cross-validation, seed {}", options.n_folds, options.seed);
+  const std::string text = fmt::format("{}-fold cross-validation, seed {}", options.n_folds, options.seed);
+  return options.n_repeats > 1 ? fmt::format("{}, repeated {} times", text, options.n_repeats) : text;
 }
 
 std::string normalization_words(const EvaluateOptions& options) {
@@ -51,7 +52,7 @@ Interval spread(const std::vector<double>& folds, double value) {
 CurvePoint point_of(const NeighborsFound& found, const EvaluationOfK& of_k) {
   if (found.evaluation.label_is_nominal) {
     const double accuracy = of_k.classification.accuracy;
-    const Interval interval = wilson(accuracy, of_k.classification.n_rows);
+    const Interval interval = wilson(accuracy, of_k.classification.n_rows / found.options.n_repeats);
     return {std::to_string(of_k.k), accuracy, interval.low, interval.high};
   }
   const Interval interval = spread(of_k.fold_scores, of_k.regression.rmse);
