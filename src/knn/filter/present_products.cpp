@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
@@ -48,15 +49,7 @@ std::vector<std::int32_t> masked_groups(const TrainImages& images, std::int64_t 
 class Encoder {
  public:
   Encoder(const TrainImages& images, const Rounding& rounding, PresentProducts& result, Buffer<float>& residuals)
-      : images_(images),
-        rounding_(rounding),
-        result_(result),
-        residuals_(residuals),
-        masks_(static_cast<std::size_t>(result.n_groups), -1) {
-    for (std::int64_t i = 0; i < result.n_masked(); ++i) {
-      masks_[static_cast<std::size_t>(result.masked[static_cast<std::size_t>(i)])] = result.n_groups + i;
-    }
-  }
+      : images_(images), rounding_(rounding), result_(result), residuals_(residuals) {}
 
   void encode(std::int64_t number) const {
     const float* block = images_.blocks.data() + number * kScanBlockRows * result_.n_columns;
@@ -67,7 +60,7 @@ class Encoder {
     float errors[kScanBlockRows] = {};
     double weights[kScanBlockRows] = {};
     for (std::int64_t c = 0; c < result_.n_columns; ++c) {
-      const std::int64_t group = c / kGroup, mask = masks_[static_cast<std::size_t>(group)];
+      const std::int64_t group = c / kGroup, mask = result_.mask_places[static_cast<std::size_t>(group)];
       const auto place = [&](std::int64_t g) { return bytes + g * kScanBlockRows * kGroup + c % kGroup; };
       std::uint8_t* const numbers = place(group);
       std::uint8_t* const parts = place(result_.n_groups + result_.n_masked() + group);
@@ -103,7 +96,6 @@ class Encoder {
   const Rounding& rounding_;
   PresentProducts& result_;
   Buffer<float>& residuals_;
-  std::vector<std::int64_t> masks_;  // per group: the place of its masks in a block, or -1
 };
 
 }  // namespace
@@ -123,6 +115,11 @@ PresentProducts make_present_products(const TrainImages& images, const ImageMap&
   result.n_columns = map.n_columns();
   result.n_groups = checked::ceil_div(result.n_columns, kGroup);
   result.masked = masked_groups(images, result.n_columns, pool, cancel);
+  result.mask_places.assign(static_cast<std::size_t>(result.n_groups), -1);
+  for (std::int64_t i = 0; i < result.n_masked(); ++i) {
+    const auto group = static_cast<std::size_t>(result.masked[static_cast<std::size_t>(i)]);
+    result.mask_places[group] = static_cast<std::int32_t>(result.n_groups + i);
+  }
   const bool divides = map.form().divisor == Divisor::present_weight;
   for (std::int64_t c = 0; c < result.n_columns; ++c) {
     result.weight.push_back(divides ? static_cast<double>(map.weight()[c]) : 0.0);
@@ -147,13 +144,18 @@ PresentImage make_present_image(const float* image, const PresentProducts& train
   std::fill_n(bytes, train.row_bytes(), std::uint8_t{0});
   std::vector<std::uint8_t> parts(static_cast<std::size_t>(kGroup * train.n_groups), 0);
   std::uint8_t* const lacking = bytes + kGroup * (train.n_groups + train.n_masked());
-  std::int32_t n_gaps = 0;
-  double errors = 0.0, weight = 0.0;
+  std::int32_t n_gaps = 0, n_lacking = 0;
+  double errors = 0.0, weight = 0.0, least = std::numeric_limits<double>::infinity();
   for (std::int64_t c = 0; c < train.n_columns; ++c) {
     const auto group = static_cast<std::int32_t>(c / kGroup);
     if (image[c] != image[c]) {
       lacking[c] = kMask;
-      if (n_gaps == 0 || gaps[n_gaps] != group) gaps[++n_gaps] = group;
+      ++n_lacking;
+      least = std::min(least, train.weight[static_cast<std::size_t>(c)]);
+      if (n_gaps > 0 && gaps[2 * n_gaps - 1] == group) continue;
+      gaps[2 * n_gaps + 1] = group;
+      gaps[2 * n_gaps + 2] = train.mask_places[static_cast<std::size_t>(group)];
+      ++n_gaps;
       continue;
     }
     const double value = static_cast<double>(image[c]) * train.steps;
@@ -172,6 +174,10 @@ PresentImage make_present_image(const float* image, const PresentProducts& train
     std::copy_n(from, kGroup, bytes + kGroup * (train.n_groups + i));
   }
   if (train.weight.front() > 0.0) result.weight = std::max(weight * kRoundedUp, train.least_weight);
+  if (n_lacking > 0) {
+    result.least = least;
+    result.lacking = least * static_cast<double>(n_lacking) * (1.0 - 1e-6);  // it is subtracted in floats
+  }
   result.residual = std::sqrt(errors) * (1.0 + 1e-9);
   return result;
 }

@@ -19,8 +19,9 @@ namespace stope::knn {
 struct PresentProducts {
   double steps = 0.0;  ///< steps per unit of the images
   std::int64_t n_columns = 0, n_groups = 0;
-  std::vector<std::int32_t> masked;  ///< groups with masks
-  std::vector<double> weight;        ///< per column: its share of the divisor; without a divisor 0
+  std::vector<std::int32_t> masked;       ///< groups with masks
+  std::vector<std::int32_t> mask_places;  ///< per group: the place of its masks in a block, in groups, or -1
+  std::vector<double> weight;             ///< per column: its share of the divisor; without a divisor 0
   Buffer<std::uint8_t> bytes;
   Buffer<std::int32_t> starts;  ///< per position: -|n_t|^2 / 2
   Buffer<float> weights;        ///< per position: the weight that the row has, rounded up; without a divisor 1
@@ -39,13 +40,19 @@ bool fits_present_products(const ImageMap& map);
 PresentProducts make_present_products(const TrainImages& images, const ImageMap& map, ThreadPool& pool,
                                       const CancelToken& cancel);
 
-/// A query's image in steps: row_bytes() bytes, and the numbers of the groups in which it lacks a column, their count
-/// first: n_groups + 1 entries.
+/// Numbers of a query's gaps: how many groups it lacks a column in, then the group and its mask_places for each.
+constexpr std::int64_t gap_numbers(std::int64_t n_groups) {
+  return 2 * n_groups + 1;
+}
+
+/// A query's image in steps: row_bytes() bytes, and gap_numbers() of its gaps.
 struct PresentImage {
   double norm = 0.0;  ///< |n_q|^2
   double residual = 0.0;
-  double offset = 0.0;  ///< what the 128 that is added to every training number adds to the products
-  double weight = 1.0;  ///< the weight that the query has, rounded up; without a divisor 1
+  double offset = 0.0;   ///< what the 128 that is added to every training number adds to the products
+  double weight = 1.0;   ///< the weight that the query has, rounded up; without a divisor 1
+  double lacking = 0.0;  ///< columns that it lacks, times `least`, rounded down
+  double least = 0.0;    ///< the least weight of these columns; without a divisor 0
 };
 PresentImage make_present_image(const float* image, const PresentProducts& train, std::uint8_t* bytes,
                                 std::int32_t* gaps);

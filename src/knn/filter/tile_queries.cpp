@@ -25,7 +25,8 @@ TileQueries::TileQueries(const FilterIndex& index)
       bytes_(bytes_of_query(index) * kScanTileQueries),
       byte_images_(kScanTileQueries),
       present_images_(kScanTileQueries),
-      gaps_(index.kind == ScanKind::byte_products_present ? (index.present->n_groups + 1) * kScanTileQueries : 0) {}
+      gaps_(index.kind == ScanKind::byte_products_present ? gap_numbers(index.present->n_groups) * kScanTileQueries
+                                                          : 0) {}
 
 void TileQueries::load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n,
                        bool present_bytes) {
@@ -57,7 +58,7 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
     for (std::int64_t i = 0; i < n; ++i) {
       present_images_[static_cast<std::size_t>(i)] =
           make_present_image(images_.data() + i * n_columns_, train, bytes_.data() + i * train.row_bytes(),
-                             gaps_.data() + i * (train.n_groups + 1));
+                             gaps_.data() + i * gap_numbers(train.n_groups));
     }
     return;
   }
@@ -124,6 +125,9 @@ void TileQueries::add_present_cut(std::int64_t i, const ImageMap::Limit& limit, 
   const PresentImage& image = present_images_[static_cast<std::size_t>(i)];
   cut.norm = static_cast<float>(image.norm + 2.0 * image.offset);
   cut.weight = round_up(image.weight);
+  cut.floor = round_up(std::min(train.least_weight, image.weight));
+  cut.lacking = -round_up(-image.lacking);
+  cut.least_weight = round_up(image.least);
   if (!(cut.beta < kNoLimit)) return;
   const double unit = train.steps * train.steps * (1.0 + 1e-12);
   const double alpha = limit.alpha * unit, beta = limit.beta * unit;

@@ -82,23 +82,32 @@ struct PresentByteProducts {
     const std::uint64_t always = scan.always[number];
     for (int i = 0; i < kQueries; ++i) {
       if (i >= n) break;
-      const std::int32_t* gaps = scan.gaps + which[i] * (scan.n_groups + 1);
-      for (std::int32_t gap = 1; gap <= gaps[0]; ++gap) {
-        const std::int64_t c = n_columns + gaps[gap];
+      const std::int32_t* gaps = scan.gaps + which[i] * (2 * scan.n_groups + 1);
+      __m512i both_lack[kParts] = {};  // 64 * 64 for each column
+      for (std::int32_t gap = 0; gap < gaps[0]; ++gap) {
+        const std::int64_t c = n_columns + gaps[2 * gap + 1], masks = gaps[2 * gap + 2];
         const __m512i q = quad(queries[i] + c * 4);
         for (int v = 0; v < kParts; ++v) {
           const __m512i t = _mm512_loadu_si512(block + (c * kScanBlockRows + v * 16) * 4);
           sums[i][v] = _mm512_dpbusd_epi32(sums[i][v], t, q);
         }
+        if (masks < 0) continue;
+        for (int v = 0; v < kParts; ++v) {
+          const __m512i t = _mm512_loadu_si512(block + (masks * kScanBlockRows + v * 16) * 4);
+          both_lack[v] = _mm512_dpbusd_epi32(both_lack[v], t, q);
+        }
       }
       const Cut& cut = scan.cuts[which[i]];
       const __m512 least = _mm512_set1_ps(cut.least), half_alpha = _mm512_set1_ps(cut.half_alpha);
-      const __m512 most = _mm512_set1_ps(cut.weight);
+      const __m512 most = _mm512_set1_ps(cut.weight), floor = _mm512_set1_ps(cut.floor);
+      const __m512 lacking = _mm512_set1_ps(cut.lacking), each = _mm512_set1_ps(cut.least_weight * 0x1p-12F);
       __m512 values[kParts], weights[kParts];
       std::uint64_t kept = 0;
       for (int v = 0; v < kParts; ++v) {
         values[v] = _mm512_maskz_cvtepi32_ps(0xffff, sums[i][v]);
-        weights[v] = _mm512_min_ps(_mm512_loadu_ps(scan.row_weights + number * kScanBlockRows + v * 16), most);
+        const __m512 row = _mm512_loadu_ps(scan.row_weights + number * kScanBlockRows + v * 16) - lacking;
+        const __m512 both = _mm512_fmadd_ps(each, _mm512_maskz_cvtepi32_ps(0xffff, both_lack[v]), row);
+        weights[v] = _mm512_min_ps(_mm512_max_ps(both, floor), most);
         const __m512 bound = _mm512_fnmadd_ps(half_alpha, weights[v], least);
         kept |= static_cast<std::uint64_t>(_mm512_cmp_ps_mask(values[v], bound, _CMP_NLT_UQ)) << (v * 16);
       }

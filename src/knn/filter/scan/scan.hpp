@@ -31,15 +31,16 @@ struct Cut {
   std::int32_t most_bytes;  ///< byte differences: a row is dropped above this
   double alpha_bytes;       ///< where values are missing: above alpha_bytes * divisor + beta_bytes
   double beta_bytes;
-  float norm;        ///< products: the query's square, in the kind's unit; the score is norm - 2 * product
-  float box;         ///< a block is dropped if the sum of the query and the box around it exceeds this
-  float half_alpha;  ///< products over what both rows have: a row is dropped below least - half_alpha * weight, where
-  float weight;      ///< weight is the row's or this one of the query, the smaller one
+  float norm;  ///< products: the query's square, in the kind's unit; the score is norm - 2 * product
+  float box;   ///< a block is dropped if the sum of the query and the box around it exceeds this
+  // Products over what both rows have: a row is dropped below least - half_alpha * w. w is the row's weight, less
+  // `lacking`, plus `least_weight` for each column that both lack; but at least `floor`, and at most `weight`.
+  float half_alpha, weight, lacking, least_weight, floor;
 };
 
 inline constexpr float kNoLimit = __builtin_inff();
-inline constexpr Cut kDropNothing = {0.0F, kNoLimit, kNoLimit, -kNoLimit, INT32_MIN, INT32_MAX,
-                                     0.0,  1e300,    0.0F,     kNoLimit,  0.0F,      1.0F};
+inline constexpr Cut kDropNothing = {0.0F, kNoLimit, kNoLimit, -kNoLimit, INT32_MIN, INT32_MAX, 0.0, 1e300,
+                                     0.0F, kNoLimit, 0.0F,     1.0F,      0.0F,      0.0F,      1.0F};
 
 /// Images of rows are n_numeric + n_equality floats (NaN = missing). Training images lie in blocks, column by column:
 /// blocks[(block * n_columns + column) * 64 + row]. Query images are row-major.
@@ -57,7 +58,7 @@ struct Scan {
   const std::uint8_t* byte_mismatch;  ///< byte differences: the term of a mismatch, per byte of a row
   const std::uint8_t* byte_weight;    ///< and its share of the divisor
   std::int64_t n_masked_groups;       ///< byte_products_present: see PresentProducts, also for the next two
-  const std::int32_t* gaps;           ///< per query n_groups + 1 numbers: how many groups lack a column, then which
+  const std::int32_t* gaps;           ///< per query 2 n_groups + 1 numbers (gap_numbers())
   const float* row_weights;           ///< per position
   const std::uint64_t* always;        ///< per block: rows listed whatever their sum
   const float* low;                   ///< box around each block, per column: low[block * n_columns + column]; or null
