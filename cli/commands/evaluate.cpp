@@ -80,7 +80,6 @@ class Evaluate : public Command {
     OptionGroup(*app, "Output")
         .text("--predictions-out", predictions_path_, "FILE",
               "File for what was predicted for every row when it was not in training, by the best of the lines");
-    page_.add_to(*app);
     knn_.add_to(*app, Measures::several);
     add_tree_options(*app, tree_.fit);
     add_missing_policy(*app, "Tree", tree_.fit.tree.missing,
