@@ -1,4 +1,5 @@
-// Reading and writing tables. Formats: CSV/TSV, ARFF, NPY, fvecs/bvecs/ivecs, raw; each also .gz and .zst.
+// Reading and writing tables. Formats: CSV/TSV, ARFF, NPY, fvecs/bvecs/ivecs, raw; each also .gz and .zst. Parquet and
+// Arrow IPC need the plug-in for files (stope/files.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,14 @@
 
 namespace stope::io {
 class AtomicFile;
+class ColumnarParts;
 }  // namespace stope::io
 
 #pragma GCC visibility push(default)
 namespace stope {
 
-enum class Format { automatic, csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw };
+/// arrow: an Arrow IPC file (Feather) or stream. sheet: a spreadsheet, read only.
+enum class Format { automatic, csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw, parquet, arrow, sheet };
 enum class Header { automatic, yes, no };
 enum class Encoding { utf8, utf16, latin1, windows1252 };  ///< "utf-8", "utf-16", "latin-1", "windows-1252"
 enum class NominalOrder { sorted, appearance };
@@ -105,7 +108,8 @@ struct WriteOptions {
 };
 
 /// Writes a table to `path` ("-" = standard output), atomically: the file is absent, old or complete.
-/// CSV: header, missing = empty field, numbers shortest round-trip.
+/// CSV: header, missing = empty field, numbers shortest round-trip. Parquet and Arrow: what read_table reads back is
+/// the same table to the bit, with roles, types and value lists; unsupported without the plug-in (stope/files.hpp).
 void write_table(const std::string& path, const Table& table, const WriteOptions& options = {},
                  const RunOptions& run = {});
 
@@ -146,10 +150,13 @@ void write_table(OutputFile& file, const Table& table, const WriteOptions& optio
 /// Writes a table that comes in parts into an open file, as write_table would write the whole; the caller commits. The
 /// parts have the same column names, types and value lists, and n_rows rows together (else invalid_argument). The
 /// writer holds nothing of a part after append(). Integer columns whose values are not whole numbers in every part, and
-/// instance weights of ARFF, have to be written as a whole.
+/// instance weights of ARFF, have to be written as a whole, and so do dates of several units as Parquet or Arrow.
 class TablePartsWriter {
  public:
   TablePartsWriter(OutputFile& file, std::int64_t n_rows, const WriteOptions& options = {});
+  ~TablePartsWriter();
+  TablePartsWriter(const TablePartsWriter&) = delete;
+  TablePartsWriter& operator=(const TablePartsWriter&) = delete;
   void append(const Table& part, const RunOptions& run = {});
   /// Throws invalid_argument if rows are still missing.
   void finish() const;
@@ -159,6 +166,7 @@ class TablePartsWriter {
   WriteOptions options_;
   std::int64_t n_rows_, written_ = 0;
   bool begun_ = false;
+  std::unique_ptr<io::ColumnarParts> columnar_;
 };
 
 /// The header of an NPY file (format 1.0, C order) of n_rows x n_columns, for arrays written piece by piece. `dtype` is

@@ -19,6 +19,7 @@
 #include "stope/generate.hpp"
 #include "stope/gram.hpp"
 #include "stope/gram_file.hpp"
+#include "stope/files.hpp"
 #include "stope/io.hpp"
 #include "stope/jobs.hpp"
 #include "stope/knn.hpp"

@@ -6,6 +6,7 @@
 
 #include "base/guarded.hpp"
 #include "base/progress.hpp"
+#include "io/columnar/read_columnar.hpp"
 #include "io/foreign_format.hpp"
 #include "io/number.hpp"
 #include "io/readers.hpp"
@@ -26,10 +27,16 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view word) {
   return true;
 }
 
-// For standard input and unknown suffixes: NPY has a magic number, ARFF begins with comments and @relation, anything
-// else is read as CSV.
+// For standard input and unknown suffixes: NPY, Parquet and Arrow have magic numbers, ARFF begins with comments and
+// @relation, anything else is read as CSV.
 Format format_by_content(std::string_view text) {
   if (text.starts_with("\x93NUMPY")) return Format::npy;
+  // "PAR1,PAR2" is a header, too: text has no NUL byte.
+  const bool binary = text.substr(0, 64).find('\0') != std::string_view::npos;
+  if (text.starts_with("PAR1") && (binary || text.ends_with("PAR1"))) return Format::parquet;
+  if (text.starts_with("PARE") && text.ends_with("PARE")) return Format::parquet;
+  if (text.starts_with("ARROW1") && binary) return Format::arrow;
+  if (io::begins_arrow_stream(text) || (text.starts_with("FEA1") && text.ends_with("FEA1"))) return Format::arrow;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   while (!text.empty()) {
     const char c = text.front();
@@ -51,8 +58,7 @@ Format format_for(const std::string& path, const ReadOptions& options, std::stri
   return format == Format::automatic ? format_by_content(content) : format;
 }
 
-Table read_as(Format format, const io::Bytes& bytes, const ReadOptions& options, const Schema* schema,
-              const RunOptions& run) {
+Table read_as(Format format, const io::Bytes& bytes, ReadOptions& options, Schema* schema, const RunOptions& run) {
   switch (format) {
     case Format::automatic:
     case Format::csv:
@@ -66,6 +72,10 @@ Table read_as(Format format, const io::Bytes& bytes, const ReadOptions& options,
     case Format::fvecs:
     case Format::bvecs:
     case Format::ivecs: return io::read_vecs(bytes, format, run);
+    case Format::parquet:
+    case Format::arrow: return io::read_columnar(bytes, format, options, schema, run);
+    case Format::sheet:
+      throw Error(ErrorCode::unsupported, "is read as a sheet, which this build does not read", {bytes.name});
     case Format::raw: break;
   }
   return io::read_raw(bytes, options, run);
@@ -87,23 +97,36 @@ void warn_of_many_classes(const Table& table, const ReadOptions& options, const 
 
 }  // namespace
 
-Table read_table(const std::string& path, const ReadOptions& options, const RunOptions& run) try {
+Table read_table(const std::string& path, const ReadOptions& given, const RunOptions& run) try {
+  ReadOptions options = given;
   std::optional<Schema> schema;
   if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part, run);
-  const io::Bytes bytes = io::load_bytes(path, run);
-  const Format format = format_for(path, options, bytes.view);
+  Schema* const declared = schema.has_value() ? &*schema : nullptr;
+  io::Input input(path, run);
+  const Format named = options.format != Format::automatic ? options.format : format_of(path);
+  const bool streamed =
+      (named == Format::automatic || named == Format::arrow) && io::begins_arrow_stream(input.head());
+  io::Bytes bytes;
+  if (!streamed) bytes = input.load();
+  const Format format = streamed ? Format::arrow : format_for(path, options, bytes.view);
   if (format == Format::csv || format == Format::tsv) {
     io::refuse_foreign(bytes.view, bytes.name,
                        options.format == Format::automatic ? io::Foreign::any : io::Foreign::with_magic_number);
   }
-  const Schema* declared = schema.has_value() ? &*schema : nullptr;
   const RunningJob running(run);
   const PhaseProgress phase(run, "columns", 0);
-  Table table = read_as(format, bytes, options, declared, run);
-  if (table.source.empty()) table.source = bytes.name;
+  Table table;
+  if (streamed) {
+    const auto read = [&input](char* to, std::int64_t size) { return input.read(to, size); };
+    table = io::read_arrow_stream(read, input.name(), options, declared, run);
+  } else {
+    table = read_as(format, bytes, options, declared, run);
+  }
+  if (table.source.empty()) table.source = input.name();
   // The CSV reader took its names from header, options or schema, so they match the schema by now.
-  const bool named = format == Format::csv || format == Format::tsv || format == Format::arff;
-  io::apply_roles(table, options, declared, named ? io::Names::given : io::Names::positions, run,
+  const bool has_names = format == Format::csv || format == Format::tsv || format == Format::arff ||
+                         format == Format::parquet || format == Format::arrow;
+  io::apply_roles(table, options, declared, has_names ? io::Names::given : io::Names::positions, run,
                   run.memory_limit > 0 ? bytes.held + table.bytes_in_memory() : 0);
   if (run.warn && options.first_names.empty()) warn_of_many_classes(table, options, run);
   return table;
