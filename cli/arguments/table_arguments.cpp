@@ -66,7 +66,7 @@ void add_text_options(CLI::App& app, ReadOptions& read) {
 
 void add_format_options(CLI::App& app, ReadOptions& read) {
   OptionGroup group(app, "Input formats");
-  group.parsed("--input-format", "csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw",
+  group.parsed("--input-format", "csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw|parquet|arrow",
                "Format of the input; default: from the suffix, after .gz or .zst",
                [&read](const std::string& word) { read.format = parse_format(word, "--input-format"); });
   group.parsed("--n-features", "N", "Columns of a raw array", [&read](const std::string& word) {

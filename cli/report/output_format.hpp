@@ -13,8 +13,9 @@ namespace stope::cli {
 /// Rows with named fields, which RecordWriter writes.
 inline constexpr std::string_view kRecords[] = {".csv", ".tsv", ".json", ".jsonl"};
 /// Tables, which the library writes, but for JSON.
-inline constexpr std::string_view kTables[] = {".csv",   ".tsv",  ".arff",  ".npy",     ".fvecs", ".bvecs",   ".ivecs", ".raw",
-                                               ".json", ".jsonl", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"};
+inline constexpr std::string_view kTables[] = {".csv",   ".tsv",     ".arff", ".npy",   ".fvecs",   ".bvecs",
+                                               ".ivecs", ".raw",     ".json", ".jsonl", ".parquet", ".pq",
+                                               ".arrow", ".feather", ".ipc",  ".arrows"};
 
 /// The suffix of a file's name in lower case, before one of .gz and .zst: ".csv". Empty for "-", devices and names
 /// without a dot.

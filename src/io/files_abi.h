@@ -1,6 +1,6 @@
-// The border to the plug-in for files (plugins/files, a Rust crate): C structures and one table of functions. Rows cross
-// it by the Arrow C interfaces (include/stope/arrow.hpp). plugins/files/src/border.rs says the same in Rust: whoever
-// changes one changes the other, and kStopeFilesVersion with them.
+// The border to the plug-in for files (plugins/files, a Rust crate): C structures and one table of functions. Rows
+// cross it by the Arrow C interfaces (include/stope/arrow.hpp). plugins/files/src/border.rs says the same in Rust:
+// whoever changes one changes the other, and kStopeFilesVersion with them.
 //
 // Every function returns 0, or a code and its reason in `failure`. None throws, prints or ends the process.
 #ifndef STOPE_FILES_ABI_H
@@ -58,17 +58,17 @@ struct StopeFilesSink {
 
 // What `prepare` found out about the chosen columns.
 struct StopeFilesFacts {
-  int64_t held_bytes;   // what one reader of one column holds at most, batches aside
-  int64_t largest_page; // bytes of the largest page or buffer once it is decompressed
-  int32_t whole_batch;  // 1: one batch that lies in the file as it is, so that nothing is decoded
+  int64_t held_bytes;    // what one reader of one column holds at most, batches aside
+  int64_t largest_page;  // bytes of the largest page or buffer once it is decompressed
+  int32_t whole_batch;   // 1: one batch that lies in the file as it is, so that nothing is decoded
   int32_t padding;
 };
 
 struct StopeFilesWriteOptions {
-  int64_t group_rows;   // Parquet: rows of a row group
+  int64_t group_rows;  // Parquet: rows of a row group
 };
 
-struct StopeFilesFile;    // an open file; the functions that take it as const may run in several threads
+struct StopeFilesFile;  // an open file; the functions that take it as const may run in several threads
 struct StopeFilesWriter;
 
 struct StopeFilesFunctions {
@@ -109,8 +109,8 @@ struct StopeFilesFunctions {
   void (*drop)(struct StopeFilesWriter* writer);
 
   // The sheet reader's slot; null where the plug-in has none.
-  int32_t (*read_sheet)(struct StopeFilesBytes bytes, const char* options, int64_t limit,
-                        struct ArrowArrayStream* rows, struct StopeFilesFailure* failure);
+  int32_t (*read_sheet)(struct StopeFilesBytes bytes, const char* options, int64_t limit, struct ArrowArrayStream* rows,
+                        struct StopeFilesFailure* failure);
 };
 
 // The one symbol of the plug-in.

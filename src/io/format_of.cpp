@@ -20,19 +20,19 @@ Format format_of(std::string_view path) try {
     }
   }
   constexpr std::array<std::pair<std::string_view, Format>, 14> kSuffixes = {{{".csv", Format::csv},
-                                                                             {".tsv", Format::tsv},
-                                                                             {".arff", Format::arff},
-                                                                             {".npy", Format::npy},
-                                                                             {".fvecs", Format::fvecs},
-                                                                             {".bvecs", Format::bvecs},
-                                                                             {".ivecs", Format::ivecs},
-                                                                             {".raw", Format::raw},
- {".parquet", Format::parquet},
- {".pq", Format::parquet},
- {".arrow", Format::arrow},
- {".feather", Format::arrow},
- {".ipc", Format::arrow},
- {".arrows", Format::arrow}}};
+                                                                              {".tsv", Format::tsv},
+                                                                              {".arff", Format::arff},
+                                                                              {".npy", Format::npy},
+                                                                              {".fvecs", Format::fvecs},
+                                                                              {".bvecs", Format::bvecs},
+                                                                              {".ivecs", Format::ivecs},
+                                                                              {".raw", Format::raw},
+                                                                              {".parquet", Format::parquet},
+                                                                              {".pq", Format::parquet},
+                                                                              {".arrow", Format::arrow},
+                                                                              {".feather", Format::arrow},
+                                                                              {".ipc", Format::arrow},
+                                                                              {".arrows", Format::arrow}}};
   for (const auto& [suffix, format] : kSuffixes) {
     if (lower.ends_with(suffix)) return format;
   }

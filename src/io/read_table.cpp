@@ -104,8 +104,7 @@ Table read_table(const std::string& path, const ReadOptions& given, const RunOpt
   Schema* const declared = schema.has_value() ? &*schema : nullptr;
   io::Input input(path, run);
   const Format named = options.format != Format::automatic ? options.format : format_of(path);
-  const bool streamed =
-      (named == Format::automatic || named == Format::arrow) && io::begins_arrow_stream(input.head());
+  const bool streamed = (named == Format::automatic || named == Format::arrow) && io::begins_arrow_stream(input.head());
   io::Bytes bytes;
   if (!streamed) bytes = input.load();
   const Format format = streamed ? Format::arrow : format_for(path, options, bytes.view);

@@ -26,7 +26,9 @@ impl<I: Iterator<Item = Outcome<RecordBatch>>> Iterator for Guarded<I> {
             Err(trouble) => {
                 self.batches = None;
                 // The code travels in front of the text: a stream has no place for it.
-                Some(Err(ArrowError::ExternalError(format!("{}|{}", trouble.code, trouble.text).into())))
+                Some(Err(ArrowError::ExternalError(
+                    format!("{}|{}", trouble.code, trouble.text).into(),
+                )))
             }
         }
     }
@@ -43,7 +45,10 @@ pub fn give<I>(batches: I, schema: SchemaRef, to: *mut FFI_ArrowArrayStream)
 where
     I: Iterator<Item = Outcome<RecordBatch>> + Send + 'static,
 {
-    let stream = FFI_ArrowArrayStream::new(Box::new(Guarded { batches: Some(batches), schema }));
+    let stream = FFI_ArrowArrayStream::new(Box::new(Guarded {
+        batches: Some(batches),
+        schema,
+    }));
     // SAFETY: `to` is the core's structure, which holds nothing yet.
     unsafe { std::ptr::write(to, stream) }
 }

@@ -32,15 +32,24 @@ pub struct Trouble {
 pub type Outcome<T> = Result<T, Trouble>;
 
 pub fn invalid(text: impl Into<String>) -> Trouble {
-    Trouble { code: INVALID, text: text.into() }
+    Trouble {
+        code: INVALID,
+        text: text.into(),
+    }
 }
 
 pub fn unsupported(text: impl Into<String>) -> Trouble {
-    Trouble { code: UNSUPPORTED, text: text.into() }
+    Trouble {
+        code: UNSUPPORTED,
+        text: text.into(),
+    }
 }
 
 pub fn too_large(text: impl Into<String>) -> Trouble {
-    Trouble { code: MEMORY, text: text.into() }
+    Trouble {
+        code: MEMORY,
+        text: text.into(),
+    }
 }
 
 impl From<ParquetError> for Trouble {
@@ -51,7 +60,9 @@ impl From<ParquetError> for Trouble {
                 Ok(io) => Trouble::from(*io),
                 Err(other) => invalid(other.to_string()),
             },
-            ParquetError::General(text) | ParquetError::EOF(text) | ParquetError::ArrowError(text) => invalid(text),
+            ParquetError::General(text)
+            | ParquetError::EOF(text)
+            | ParquetError::ArrowError(text) => invalid(text),
             other => invalid(other.to_string()),
         }
     }
@@ -94,7 +105,11 @@ pub struct Failure {
 impl Failure {
     fn set(&mut self, trouble: &Trouble) {
         self.code = trouble.code;
-        let text: String = trouble.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let text: String = trouble
+            .text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
         let mut end = text.len().min(self.text.len() - 1);
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -108,7 +123,10 @@ fn said_by(panic: &(dyn std::any::Any + Send)) -> String {
     if let Some(text) = panic.downcast_ref::<&str>() {
         return (*text).to_string();
     }
-    panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "the reader does not say why".to_string())
+    panic
+        .downcast_ref::<String>()
+        .cloned()
+        .unwrap_or_else(|| "the reader does not say why".to_string())
 }
 
 /// Runs work whose panics are troubles of the data: what a reader asserts, a damaged file breaks.
@@ -171,8 +189,13 @@ pub struct WriteOptions {
     pub group_rows: i64,
 }
 
-pub type ReadSheet =
-    unsafe extern "C" fn(RawBytes, *const std::ffi::c_char, i64, *mut FFI_ArrowArrayStream, *mut Failure) -> i32;
+pub type ReadSheet = unsafe extern "C" fn(
+    RawBytes,
+    *const std::ffi::c_char,
+    i64,
+    *mut FFI_ArrowArrayStream,
+    *mut Failure,
+) -> i32;
 
 #[repr(C)]
 pub struct Functions {
@@ -186,7 +209,14 @@ pub struct Functions {
     pub schema: unsafe extern "C" fn(*const crate::File, *mut FFI_ArrowSchema, *mut Failure) -> i32,
     pub n_groups: unsafe extern "C" fn(*const crate::File) -> i64,
     pub rows_of: unsafe extern "C" fn(*const crate::File, i64) -> i64,
-    pub prepare: unsafe extern "C" fn(*mut crate::File, *const i64, i64, i64, *mut Facts, *mut Failure) -> i32,
+    pub prepare: unsafe extern "C" fn(
+        *mut crate::File,
+        *const i64,
+        i64,
+        i64,
+        *mut Facts,
+        *mut Failure,
+    ) -> i32,
     pub read: unsafe extern "C" fn(
         *const crate::File,
         i64,

@@ -31,7 +31,10 @@ pub struct IpcFile {
 }
 
 fn options() -> VerifierOptions {
-    VerifierOptions { max_tables: MOST_FLAT_TABLES, ..Default::default() }
+    VerifierOptions {
+        max_tables: MOST_FLAT_TABLES,
+        ..Default::default()
+    }
 }
 
 impl IpcFile {
@@ -43,20 +46,31 @@ impl IpcFile {
             ));
         }
         if !bytes.starts_with(MAGIC) {
-            return Err(invalid("is not an Arrow file: it does not begin with ARROW1"));
+            return Err(invalid(
+                "is not an Arrow file: it does not begin with ARROW1",
+            ));
         }
         if bytes.len() < 18 || !bytes.ends_with(MAGIC) {
-            return Err(invalid("is not a whole Arrow file: its end, where its batches are listed, is missing"));
+            return Err(invalid(
+                "is not a whole Arrow file: its end, where its batches are listed, is missing",
+            ));
         }
         let tail = bytes.len() - 10;
-        let length = i32::from_le_bytes([bytes[tail], bytes[tail + 1], bytes[tail + 2], bytes[tail + 3]]);
+        let length = i32::from_le_bytes([
+            bytes[tail],
+            bytes[tail + 1],
+            bytes[tail + 2],
+            bytes[tail + 3],
+        ]);
         let begin = usize::try_from(length)
             .ok()
             .and_then(|length| tail.checked_sub(length))
             .ok_or_else(|| invalid("the list of its batches is longer than the file"))?;
         let footer = root_as_footer_with_opts(&options(), &bytes[begin..tail])
             .map_err(|_| invalid("the list of its batches is damaged"))?;
-        let flat = footer.schema().ok_or_else(|| invalid("it lists no columns"))?;
+        let flat = footer
+            .schema()
+            .ok_or_else(|| invalid("it lists no columns"))?;
         let mut ids = Vec::new();
         for field in flat.fields().into_iter().flatten() {
             let mut found = HashSet::new();
@@ -64,19 +78,44 @@ impl IpcFile {
             ids.push(found);
         }
         let schema = Arc::new(try_fb_to_schema(flat)?);
-        let batches: Vec<Block> = footer.recordBatches().into_iter().flatten().copied().collect();
-        let dictionaries = footer.dictionaries().into_iter().flatten().copied().collect();
-        let mut file =
-            IpcFile { buffer: buffer.clone(), schema, batches, rows: Vec::new(), dictionaries, ids, values: HashMap::new() };
-        file.rows = file.batches.iter().map(|block| file.rows_in(block)).collect::<Outcome<Vec<i64>>>()?;
+        let batches: Vec<Block> = footer
+            .recordBatches()
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
+        let dictionaries = footer
+            .dictionaries()
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
+        let mut file = IpcFile {
+            buffer: buffer.clone(),
+            schema,
+            batches,
+            rows: Vec::new(),
+            dictionaries,
+            ids,
+            values: HashMap::new(),
+        };
+        file.rows = file
+            .batches
+            .iter()
+            .map(|block| file.rows_in(block))
+            .collect::<Outcome<Vec<i64>>>()?;
         Ok(file)
     }
 
     fn rows_in(&self, block: &Block) -> Outcome<i64> {
         let bytes = self.block(block)?;
         let message = message_in(&bytes)?;
-        let batch = message.header_as_record_batch().ok_or_else(|| invalid("a listed batch is no batch"))?;
-        Some(batch.length()).filter(|rows| *rows >= 0).ok_or_else(|| invalid("a batch has a negative number of rows"))
+        let batch = message
+            .header_as_record_batch()
+            .ok_or_else(|| invalid("a listed batch is no batch"))?;
+        Some(batch.length())
+            .filter(|rows| *rows >= 0)
+            .ok_or_else(|| invalid("a batch has a negative number of rows"))
     }
 
     // The bytes of a message and of its body.
@@ -86,7 +125,10 @@ impl IpcFile {
         let head = usize::try_from(block.metaDataLength()).map_err(|_| outside())?;
         let body = usize::try_from(block.bodyLength()).map_err(|_| outside())?;
         let size = head.checked_add(body).ok_or_else(outside)?;
-        begin.checked_add(size).filter(|end| *end <= self.buffer.len() && head >= 8).ok_or_else(outside)?;
+        begin
+            .checked_add(size)
+            .filter(|end| *end <= self.buffer.len() && head >= 8)
+            .ok_or_else(outside)?;
         Ok(self.buffer.slice_with_length(begin, size))
     }
 
@@ -111,7 +153,12 @@ impl IpcFile {
 
     /// Checks all batches, and reads the dictionaries of the chosen columns.
     pub fn prepare(&mut self, columns: &[usize], limit: u64) -> Outcome<Facts> {
-        let mut facts = Facts { held_bytes: 0, largest_page: 0, whole_batch: 0, padding: 0 };
+        let mut facts = Facts {
+            held_bytes: 0,
+            largest_page: 0,
+            whole_batch: 0,
+            padding: 0,
+        };
         let mut compressed = false;
         for (number, block) in self.batches.iter().enumerate() {
             let body = self.checked(block, limit).map_err(|trouble| Trouble {
@@ -122,11 +169,17 @@ impl IpcFile {
             if body.compressed {
                 let largest = i64::try_from(body.largest).unwrap_or(i64::MAX);
                 facts.largest_page = facts.largest_page.max(largest);
-                facts.held_bytes = facts.held_bytes.max(largest.saturating_mul(3)); // validity, offsets, values
+                facts.held_bytes = facts.held_bytes.max(largest.saturating_mul(3));
+                // validity, offsets, values
             }
         }
         facts.whole_batch = i32::from(self.batches.len() == 1 && !compressed);
-        let wanted: HashSet<i64> = columns.iter().filter_map(|c| self.ids.get(*c)).flatten().copied().collect();
+        let wanted: HashSet<i64> = columns
+            .iter()
+            .filter_map(|c| self.ids.get(*c))
+            .flatten()
+            .copied()
+            .collect();
         let mut values = HashMap::new();
         for block in &self.dictionaries {
             let body = self.checked(block, limit)?;
@@ -137,8 +190,16 @@ impl IpcFile {
                 return Err(invalid("a listed dictionary is no dictionary"));
             };
             if wanted.contains(&dictionary.id()) {
-                facts.largest_page = facts.largest_page.max(i64::try_from(body.largest).unwrap_or(i64::MAX));
-                read_dictionary(&bytes.slice(head), dictionary, &self.schema, &mut values, &message.version())?;
+                facts.largest_page = facts
+                    .largest_page
+                    .max(i64::try_from(body.largest).unwrap_or(i64::MAX));
+                read_dictionary(
+                    &bytes.slice(head),
+                    dictionary,
+                    &self.schema,
+                    &mut values,
+                    &message.version(),
+                )?;
             }
         }
         self.values = values;
@@ -151,9 +212,18 @@ impl IpcFile {
         let bytes = self.block(block)?;
         let head = block.metaDataLength() as usize;
         let message = message_in(&bytes[..head])?;
-        let batch = message.header_as_record_batch().ok_or_else(|| invalid("a listed batch is no batch"))?;
+        let batch = message
+            .header_as_record_batch()
+            .ok_or_else(|| invalid("a listed batch is no batch"))?;
         let body = bytes.slice(head);
-        Ok(read_record_batch(&body, batch, self.schema.clone(), &self.values, Some(columns), &message.version())?)
+        Ok(read_record_batch(
+            &body,
+            batch,
+            self.schema.clone(),
+            &self.values,
+            Some(columns),
+            &message.version(),
+        )?)
     }
 }
 

@@ -46,17 +46,25 @@ unsafe impl Send for Piped {}
 
 impl Messages for Piped {
     fn take(&mut self, size: usize) -> Outcome<Buffer> {
-        let read = self.0.read.ok_or_else(|| invalid("there is nothing to read from"))?;
+        let read = self
+            .0
+            .read
+            .ok_or_else(|| invalid("there is nothing to read from"))?;
         // It grows with what comes: the size is only what the stream declares.
         let mut bytes: Vec<u8> = Vec::new();
         while bytes.len() < size {
             let step = (size - bytes.len()).min(STEP.max(bytes.len()));
-            bytes.try_reserve(step).map_err(|_| too_large(format!("a message of {size} bytes")))?;
+            bytes
+                .try_reserve(step)
+                .map_err(|_| too_large(format!("a message of {size} bytes")))?;
             let begin = bytes.len();
             bytes.resize(begin + step, 0);
             // SAFETY: `step` bytes lie behind `begin`.
             let got = unsafe { read(self.0.context, bytes[begin..].as_mut_ptr(), step as i64) };
-            let got = usize::try_from(got).map_err(|_| Trouble { code: STOPPED, text: String::new() })?;
+            let got = usize::try_from(got).map_err(|_| Trouble {
+                code: STOPPED,
+                text: String::new(),
+            })?;
             bytes.truncate(begin + got.min(step));
             if got == 0 {
                 break;
@@ -90,7 +98,8 @@ fn next_message(from: &mut dyn Messages, limit: u64) -> Outcome<Option<Raw>> {
         prefix = from.take(4)?; // since Arrow 0.15 a marker comes before the length
     }
     let size: [u8; 4] = prefix.as_slice().try_into().map_err(|_| cut())?;
-    let size = u64::try_from(i32::from_le_bytes(size)).map_err(|_| invalid("a message has a negative length"))?;
+    let size = u64::try_from(i32::from_le_bytes(size))
+        .map_err(|_| invalid("a message has a negative length"))?;
     if size == 0 {
         return Ok(None);
     }
@@ -101,10 +110,14 @@ fn next_message(from: &mut dyn Messages, limit: u64) -> Outcome<Option<Raw>> {
     if head.len() as u64 != size {
         return Err(cut());
     }
-    let message = arrow_ipc::root_as_message(&head).map_err(|_| invalid("the head of a message is damaged"))?;
-    let size = u64::try_from(message.bodyLength()).map_err(|_| invalid("a message has a negative length"))?;
+    let message = arrow_ipc::root_as_message(&head)
+        .map_err(|_| invalid("the head of a message is damaged"))?;
+    let size = u64::try_from(message.bodyLength())
+        .map_err(|_| invalid("a message has a negative length"))?;
     if size > limit {
-        return Err(too_large(format!("a message has {size} bytes, more than the {limit} that one may take")));
+        return Err(too_large(format!(
+            "a message has {size} bytes, more than the {limit} that one may take"
+        )));
     }
     let body = from.take(size as usize)?;
     if body.len() as u64 != size {
@@ -116,10 +129,20 @@ fn next_message(from: &mut dyn Messages, limit: u64) -> Outcome<Option<Raw>> {
 impl IpcStream {
     pub fn open(mut from: Box<dyn Messages>) -> Outcome<Self> {
         let limit = MOST_HEAD_BYTES;
-        let raw = next_message(from.as_mut(), limit)?.ok_or_else(|| invalid("the stream is empty"))?;
-        let message = arrow_ipc::root_as_message(&raw.head).map_err(|_| invalid("its schema is damaged"))?;
-        let flat = message.header_as_schema().ok_or_else(|| invalid("the stream does not begin with its columns"))?;
-        Ok(IpcStream { from, schema: Arc::new(try_fb_to_schema(flat)?), values: HashMap::new(), columns: None, limit })
+        let raw =
+            next_message(from.as_mut(), limit)?.ok_or_else(|| invalid("the stream is empty"))?;
+        let message =
+            arrow_ipc::root_as_message(&raw.head).map_err(|_| invalid("its schema is damaged"))?;
+        let flat = message
+            .header_as_schema()
+            .ok_or_else(|| invalid("the stream does not begin with its columns"))?;
+        Ok(IpcStream {
+            from,
+            schema: Arc::new(try_fb_to_schema(flat)?),
+            values: HashMap::new(),
+            columns: None,
+            limit,
+        })
     }
 
     pub fn schema(&self) -> SchemaRef {
@@ -134,19 +157,31 @@ impl IpcStream {
 
     fn next_batch(&mut self) -> Outcome<Option<RecordBatch>> {
         while let Some(raw) = next_message(self.from.as_mut(), self.limit)? {
-            let message = arrow_ipc::root_as_message(&raw.head).map_err(|_| invalid("a message is damaged"))?;
+            let message = arrow_ipc::root_as_message(&raw.head)
+                .map_err(|_| invalid("a message is damaged"))?;
             check_body(&message, &raw.body, self.limit)?;
             let version = message.version();
             match message.header_type() {
                 MessageHeader::DictionaryBatch => {
-                    let batch = message.header_as_dictionary_batch().ok_or_else(|| invalid("a message is damaged"))?;
+                    let batch = message
+                        .header_as_dictionary_batch()
+                        .ok_or_else(|| invalid("a message is damaged"))?;
                     read_dictionary(&raw.body, batch, &self.schema, &mut self.values, &version)?;
                 }
                 MessageHeader::RecordBatch => {
-                    let batch = message.header_as_record_batch().ok_or_else(|| invalid("a message is damaged"))?;
+                    let batch = message
+                        .header_as_record_batch()
+                        .ok_or_else(|| invalid("a message is damaged"))?;
                     let schema = self.schema.clone();
                     let columns = self.columns.as_deref();
-                    return Ok(Some(read_record_batch(&raw.body, batch, schema, &self.values, columns, &version)?));
+                    return Ok(Some(read_record_batch(
+                        &raw.body,
+                        batch,
+                        schema,
+                        &self.values,
+                        columns,
+                        &version,
+                    )?));
                 }
                 _ => return Err(invalid("the columns are declared twice")),
             }

@@ -18,7 +18,10 @@ use arrow_data::ffi::FFI_ArrowArray;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::SchemaRef;
 
-use border::{guarded, invalid, unsupported, Facts, Failure, Functions, Outcome, RawBytes, Sink, Source, WriteOptions};
+use border::{
+    guarded, invalid, unsupported, Facts, Failure, Functions, Outcome, RawBytes, Sink, Source,
+    WriteOptions,
+};
 use ipc_file::IpcFile;
 use ipc_stream::{InMemory, IpcStream, Messages, Piped};
 use memory::Lent;
@@ -40,7 +43,10 @@ pub struct OpenStream {
 impl OpenStream {
     fn open(from: Box<dyn Messages>) -> Outcome<File> {
         let stream = IpcStream::open(from)?;
-        Ok(File::Stream(Box::new(OpenStream { schema: stream.schema(), stream: Mutex::new(Some(stream)) })))
+        Ok(File::Stream(Box::new(OpenStream {
+            schema: stream.schema(),
+            stream: Mutex::new(Some(stream)),
+        })))
     }
 
     fn held(&self) -> std::sync::MutexGuard<'_, Option<IpcStream>> {
@@ -53,13 +59,21 @@ pub type Writer = write::TableWriter;
 // SAFETY of all entries: the core keeps to src/io/files_abi.h. Pointers are its own structures, or null where a check
 // says so.
 
-unsafe extern "C" fn open(format: i32, bytes: RawBytes, to: *mut *mut File, failure: *mut Failure) -> i32 {
+unsafe extern "C" fn open(
+    format: i32,
+    bytes: RawBytes,
+    to: *mut *mut File,
+    failure: *mut Failure,
+) -> i32 {
     let lent = Lent::new(bytes);
     guarded(failure, || {
         let file = match format {
             border::PARQUET => File::Parquet(Box::new(ParquetFile::open(memory::as_bytes(lent))?)),
             border::ARROW => File::Arrow(Arc::new(IpcFile::open(memory::as_buffer(lent))?)),
-            border::ARROW_STREAM => OpenStream::open(Box::new(InMemory { buffer: memory::as_buffer(lent), at: 0 }))?,
+            border::ARROW_STREAM => OpenStream::open(Box::new(InMemory {
+                buffer: memory::as_buffer(lent),
+                at: 0,
+            }))?,
             _ => return Err(unsupported("the plug-in does not read this format")),
         };
         *to = Box::into_raw(Box::new(file));
@@ -83,7 +97,11 @@ unsafe extern "C" fn close(file: *mut File) {
     }
 }
 
-unsafe extern "C" fn schema(file: *const File, to: *mut FFI_ArrowSchema, failure: *mut Failure) -> i32 {
+unsafe extern "C" fn schema(
+    file: *const File,
+    to: *mut FFI_ArrowSchema,
+    failure: *mut Failure,
+) -> i32 {
     guarded(failure, || {
         let schema: SchemaRef = match &*file {
             File::Parquet(file) => file.schema(),
@@ -116,7 +134,10 @@ unsafe fn chosen(columns: *const i64, n_columns: i64) -> Vec<usize> {
     if n_columns <= 0 {
         return Vec::new();
     }
-    std::slice::from_raw_parts(columns, n_columns as usize).iter().map(|column| *column as usize).collect()
+    std::slice::from_raw_parts(columns, n_columns as usize)
+        .iter()
+        .map(|column| *column as usize)
+        .collect()
 }
 
 unsafe extern "C" fn prepare(
@@ -139,7 +160,12 @@ unsafe extern "C" fn prepare(
                 if let Some(stream) = file.held().as_mut() {
                     stream.choose(columns, limit);
                 }
-                Facts { held_bytes: 0, largest_page: 0, whole_batch: 0, padding: 0 }
+                Facts {
+                    held_bytes: 0,
+                    largest_page: 0,
+                    whole_batch: 0,
+                    padding: 0,
+                }
             }
         };
         Ok(())
@@ -163,15 +189,26 @@ unsafe extern "C" fn read(
             File::Parquet(file) => {
                 let reader = file.read(groups, &columns, batch_rows as usize)?;
                 let schema = file.fields(&columns)?;
-                batches::give(reader.map(|batch| batch.map_err(border::Trouble::from)), schema, to);
+                batches::give(
+                    reader.map(|batch| batch.map_err(border::Trouble::from)),
+                    schema,
+                    to,
+                );
             }
             File::Arrow(file) => {
                 let schema = Arc::new(file.schema().project(&columns)?);
                 let file = file.clone();
-                batches::give(groups.map(move |group| file.batch(group, &columns)), schema, to);
+                batches::give(
+                    groups.map(move |group| file.batch(group, &columns)),
+                    schema,
+                    to,
+                );
             }
             File::Stream(file) => {
-                let stream = file.held().take().ok_or_else(|| invalid("the stream has been read"))?;
+                let stream = file
+                    .held()
+                    .take()
+                    .ok_or_else(|| invalid("the stream has been read"))?;
                 let schema = Arc::new(file.schema.project(&columns)?);
                 batches::give(stream, schema, to);
             }
@@ -196,7 +233,11 @@ unsafe extern "C" fn create(
     })
 }
 
-unsafe extern "C" fn append(writer: *mut Writer, batch: *mut FFI_ArrowArray, failure: *mut Failure) -> i32 {
+unsafe extern "C" fn append(
+    writer: *mut Writer,
+    batch: *mut FFI_ArrowArray,
+    failure: *mut Failure,
+) -> i32 {
     let batch = FFI_ArrowArray::from_raw(batch);
     guarded(failure, || (*writer).append(batch))
 }

@@ -23,7 +23,12 @@ unsafe impl Sync for Lent {}
 
 impl Lent {
     pub fn new(raw: RawBytes) -> Self {
-        Lent { data: raw.data, size: usize::try_from(raw.size).unwrap_or(0), owner: raw.owner, release: raw.release }
+        Lent {
+            data: raw.data,
+            size: usize::try_from(raw.size).unwrap_or(0),
+            owner: raw.owner,
+            release: raw.release,
+        }
     }
 }
 
@@ -54,7 +59,9 @@ pub fn as_buffer(lent: Lent) -> Buffer {
     let size = lent.size;
     match NonNull::new(lent.data.cast_mut()) {
         // SAFETY: the owner keeps these bytes as long as the buffer lives.
-        Some(data) if size > 0 => unsafe { Buffer::from_custom_allocation(data, size, Arc::new(lent)) },
+        Some(data) if size > 0 => unsafe {
+            Buffer::from_custom_allocation(data, size, Arc::new(lent))
+        },
         _ => Buffer::from_vec(Vec::<u8>::new()),
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
 };
 use parquet::arrow::ProjectionMask;
 use parquet::basic::Type as Physical;
@@ -47,13 +48,19 @@ fn check_frame(bytes: &[u8]) -> Outcome<()> {
     }
     let (head, tail) = (&bytes[..4], &bytes[bytes.len() - 4..]);
     if head == b"PARE" || tail == b"PARE" {
-        return Err(unsupported("is an encrypted Parquet file, and no key can be given: decrypt it where it was made"));
+        return Err(unsupported(
+            "is an encrypted Parquet file, and no key can be given: decrypt it where it was made",
+        ));
     }
     if head != b"PAR1" {
-        return Err(invalid("is not a Parquet file: it does not begin with PAR1"));
+        return Err(invalid(
+            "is not a Parquet file: it does not begin with PAR1",
+        ));
     }
     if tail != b"PAR1" {
-        return Err(invalid("is not a whole Parquet file: its end, where its columns are listed, is missing"));
+        return Err(invalid(
+            "is not a whole Parquet file: its end, where its columns are listed, is missing",
+        ));
     }
     Ok(())
 }
@@ -61,7 +68,8 @@ fn check_frame(bytes: &[u8]) -> Outcome<()> {
 impl ParquetFile {
     pub fn open(bytes: Bytes) -> Outcome<Self> {
         check_frame(&bytes)?;
-        let metadata = ArrowReaderMetadata::load(&bytes, options()).map_err(|error| why(&bytes, error.into()))?;
+        let metadata = ArrowReaderMetadata::load(&bytes, options())
+            .map_err(|error| why(&bytes, error.into()))?;
         let facts = metadata.metadata();
         let declared = facts.file_metadata().num_rows();
         let mut n_rows = 0_i64;
@@ -72,13 +80,23 @@ impl ParquetFile {
                 .ok_or_else(|| invalid("a row group has an impossible number of rows"))?;
         }
         if n_rows != declared {
-            return Err(invalid(format!("declares {declared} rows, its row groups {n_rows}")));
+            return Err(invalid(format!(
+                "declares {declared} rows, its row groups {n_rows}"
+            )));
         }
         if n_rows as u64 / MOST_ROWS_PER_BYTE > bytes.len() as u64 {
-            return Err(invalid(format!("declares {n_rows} rows in {} bytes, which cannot hold them", bytes.len())));
+            return Err(invalid(format!(
+                "declares {n_rows} rows in {} bytes, which cannot hold them",
+                bytes.len()
+            )));
         }
         let leaves = leaves_of(&metadata);
-        Ok(ParquetFile { bytes, metadata, leaves, delta: BTreeMap::new() })
+        Ok(ParquetFile {
+            bytes,
+            metadata,
+            leaves,
+            delta: BTreeMap::new(),
+        })
     }
 
     pub fn schema(&self) -> SchemaRef {
@@ -100,26 +118,41 @@ impl ParquetFile {
     /// Walks over the pages of the chosen columns, and decides what their values come as.
     pub fn prepare(&mut self, columns: &[usize], limit: u64) -> Outcome<Facts> {
         let mut fields: Vec<FieldRef> = self.metadata.schema().fields().iter().cloned().collect();
-        let mut facts = Facts { held_bytes: 0, largest_page: 0, whole_batch: 0, padding: 0 };
+        let mut facts = Facts {
+            held_bytes: 0,
+            largest_page: 0,
+            whole_batch: 0,
+            padding: 0,
+        };
         for &column in columns {
-            let field = fields.get(column).cloned().ok_or_else(|| invalid("a column that it does not have"))?;
+            let field = fields
+                .get(column)
+                .cloned()
+                .ok_or_else(|| invalid("a column that it does not have"))?;
             let pages = self.pages(column, field.name(), limit)?;
             let largest = i64::try_from(pages.largest.max(pages.dictionary)).unwrap_or(i64::MAX);
             facts.largest_page = facts.largest_page.max(largest);
-            let held = i64::try_from(pages.largest.saturating_add(pages.dictionary)).unwrap_or(i64::MAX);
+            let held =
+                i64::try_from(pages.largest.saturating_add(pages.dictionary)).unwrap_or(i64::MAX);
             facts.held_bytes = facts.held_bytes.max(held.saturating_mul(2));
             if pages.largest_delta > 0 {
                 self.delta.insert(column, pages.largest_delta);
             }
             let leaf = self.leaves[column].first();
-            let physical = leaf.map(|leaf| self.metadata.parquet_schema().column(*leaf).physical_type());
+            let physical =
+                leaf.map(|leaf| self.metadata.parquet_schema().column(*leaf).physical_type());
             let indices = pages.n_indices > pages.n_values / 2;
-            let kind = read_as(field.data_type(), physical, indices).unwrap_or_else(|| field.data_type().clone());
+            let kind = read_as(field.data_type(), physical, indices)
+                .unwrap_or_else(|| field.data_type().clone());
             // The core has read the metadata from the schema. It may list many values, which no batch need repeat.
             fields[column] = Arc::new(Field::new(field.name(), kind, field.is_nullable()));
         }
-        let hint = Arc::new(Schema::new_with_metadata(fields, self.metadata.schema().metadata().clone()));
-        self.metadata = ArrowReaderMetadata::try_new(self.facts().clone(), options().with_schema(hint))?;
+        let hint = Arc::new(Schema::new_with_metadata(
+            fields,
+            self.metadata.schema().metadata().clone(),
+        ));
+        self.metadata =
+            ArrowReaderMetadata::try_new(self.facts().clone(), options().with_schema(hint))?;
         Ok(facts)
     }
 
@@ -128,10 +161,17 @@ impl ParquetFile {
         for (number, group) in self.facts().row_groups().iter().enumerate() {
             let about = |trouble: Trouble| Trouble {
                 code: trouble.code,
-                text: format!("column '{name}', row group {}: {}", number + 1, trouble.text),
+                text: format!(
+                    "column '{name}', row group {}: {}",
+                    number + 1,
+                    trouble.text
+                ),
             };
             for &leaf in &self.leaves[column] {
-                let chunk = group.columns().get(leaf).ok_or_else(|| about(invalid("it is missing")))?;
+                let chunk = group
+                    .columns()
+                    .get(leaf)
+                    .ok_or_else(|| about(invalid("it is missing")))?;
                 if chunk.file_path().is_some_and(|path| !path.is_empty()) {
                     return Err(about(unsupported("its values are in another file")));
                 }
@@ -142,28 +182,52 @@ impl ParquetFile {
                         group.num_rows()
                     ))));
                 }
-                all.join(&caught(|| pages_of(&self.bytes, chunk, limit)).map_err(|trouble| about(why(&self.bytes, trouble)))?);
+                all.join(
+                    &caught(|| pages_of(&self.bytes, chunk, limit))
+                        .map_err(|trouble| about(why(&self.bytes, trouble)))?,
+                );
             }
         }
         Ok(all)
     }
 
     /// A reader of these columns in these row groups.
-    pub fn read(&self, groups: std::ops::Range<usize>, columns: &[usize], batch_rows: usize) -> Outcome<ParquetRecordBatchReader> {
+    pub fn read(
+        &self,
+        groups: std::ops::Range<usize>,
+        columns: &[usize],
+        batch_rows: usize,
+    ) -> Outcome<ParquetRecordBatchReader> {
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
-        let delta = columns.iter().filter_map(|column| self.delta.get(column)).max().copied().unwrap_or(0);
-        let rows = if delta == 0 { batch_rows } else { batch_rows.min((DELTA_BATCH / delta).max(16) as usize) };
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(self.bytes.clone(), self.metadata.clone())
-            .with_row_groups(groups.collect())
-            .with_projection(mask)
-            .with_batch_size(rows)
-            .build()?;
+        let delta = columns
+            .iter()
+            .filter_map(|column| self.delta.get(column))
+            .max()
+            .copied()
+            .unwrap_or(0);
+        let rows = if delta == 0 {
+            batch_rows
+        } else {
+            batch_rows.min((DELTA_BATCH / delta).max(16) as usize)
+        };
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.bytes.clone(),
+            self.metadata.clone(),
+        )
+        .with_row_groups(groups.collect())
+        .with_projection(mask)
+        .with_batch_size(rows)
+        .build()?;
         Ok(reader)
     }
 
     /// The fields of these columns, as `read` gives them.
     pub fn fields(&self, columns: &[usize]) -> Outcome<SchemaRef> {
-        self.metadata.schema().project(columns).map(Arc::new).map_err(Trouble::from)
+        self.metadata
+            .schema()
+            .project(columns)
+            .map(Arc::new)
+            .map_err(Trouble::from)
     }
 }
 
@@ -172,7 +236,9 @@ const ENCRYPTION: i64 = 8;
 
 fn why(bytes: &[u8], trouble: Trouble) -> Trouble {
     if footer_has(bytes, ENCRYPTION) {
-        return unsupported("has encrypted columns, and no key can be given: decrypt it where it was made");
+        return unsupported(
+            "has encrypted columns, and no key can be given: decrypt it where it was made",
+        );
     }
     trouble
 }
@@ -192,11 +258,16 @@ fn leaves_of(metadata: &ArrowReaderMetadata) -> Vec<Vec<usize>> {
 fn read_as(declared: &DataType, physical: Option<Physical>, indices: bool) -> Option<DataType> {
     let dictionary = || DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     match declared {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
-            Some(if indices { dictionary() } else { DataType::Utf8View })
-        }
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(if indices {
+            dictionary()
+        } else {
+            DataType::Utf8View
+        }),
         DataType::Dictionary(_, values)
-            if matches!(values.as_ref(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) =>
+            if matches!(
+                values.as_ref(),
+                DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+            ) =>
         {
             Some(dictionary())
         }

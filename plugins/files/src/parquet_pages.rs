@@ -50,8 +50,14 @@ pub fn pages_of(file: &[u8], chunk: &ColumnChunkMetaData, limit: u64) -> Outcome
     let outside = || invalid("its pages lie outside the file");
     let begin = usize::try_from(first).map_err(|_| outside())?;
     let size = usize::try_from(chunk.compressed_size()).map_err(|_| outside())?;
-    let end = begin.checked_add(size).filter(|end| *end <= file.len()).ok_or_else(outside)?;
-    let mut header = Reader { bytes: &file[..end], at: begin };
+    let end = begin
+        .checked_add(size)
+        .filter(|end| *end <= file.len())
+        .ok_or_else(outside)?;
+    let mut header = Reader {
+        bytes: &file[..end],
+        at: begin,
+    };
     let mut pages = Pages::default();
     while header.at < end && pages.n_values < chunk.num_values() {
         let page = header.page()?;
@@ -61,27 +67,44 @@ pub fn pages_of(file: &[u8], chunk: &ColumnChunkMetaData, limit: u64) -> Outcome
             return Err(invalid("a page ends behind its column"));
         }
         if becomes > LARGE_PAGE && becomes / MOST_EXPANSION > there {
-            return Err(invalid(format!("a page of {there} bytes says that it becomes {becomes} bytes")));
+            return Err(invalid(format!(
+                "a page of {there} bytes says that it becomes {becomes} bytes"
+            )));
         }
         if becomes > limit {
-            return Err(too_large(format!("a page becomes {becomes} bytes, more than the {limit} that a page may take")));
+            return Err(too_large(format!(
+                "a page becomes {becomes} bytes, more than the {limit} that a page may take"
+            )));
         }
         header.at += there as usize;
         pages.take(&page, becomes)?;
     }
     if pages.n_values != chunk.num_values() {
-        return Err(invalid(format!("its pages hold {} of its {} values", pages.n_values, chunk.num_values())));
+        return Err(invalid(format!(
+            "its pages hold {} of its {} values",
+            pages.n_values,
+            chunk.num_values()
+        )));
     }
     Ok(pages)
 }
 
 /// Whether the footer has this field. A footer that is damaged before has not.
 pub fn footer_has(file: &[u8], wanted: i64) -> bool {
-    let Some(tail) = file.len().checked_sub(8) else { return false };
-    let length = u32::from_le_bytes([file[tail], file[tail + 1], file[tail + 2], file[tail + 3]]) as usize;
-    let Some(begin) = tail.checked_sub(length) else { return false };
+    let Some(tail) = file.len().checked_sub(8) else {
+        return false;
+    };
+    let length =
+        u32::from_le_bytes([file[tail], file[tail + 1], file[tail + 2], file[tail + 3]]) as usize;
+    let Some(begin) = tail.checked_sub(length) else {
+        return false;
+    };
     let mut found = false;
-    let _ = Reader { bytes: &file[..tail], at: begin }.fields(0, &mut |reader, number, kind| {
+    let _ = Reader {
+        bytes: &file[..tail],
+        at: begin,
+    }
+    .fields(0, &mut |reader, number, kind| {
         found |= number == wanted;
         reader.skip(kind, 1)
     });
@@ -97,7 +120,10 @@ impl Pages {
                     return Err(damaged());
                 }
                 self.largest = self.largest.max(becomes);
-                self.n_values = self.n_values.checked_add(page.n_values).ok_or_else(damaged)?;
+                self.n_values = self
+                    .n_values
+                    .checked_add(page.n_values)
+                    .ok_or_else(damaged)?;
                 match page.encoding {
                     PLAIN_DICTIONARY | RLE_DICTIONARY => self.n_indices += page.n_values,
                     DELTA_BYTE_ARRAY => self.largest_delta = self.largest_delta.max(becomes),
@@ -130,7 +156,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn page(&mut self) -> Outcome<Page> {
-        let mut page = Page { kind: -1, becomes: -1, bytes: -1, n_values: -1, encoding: -1 };
+        let mut page = Page {
+            kind: -1,
+            becomes: -1,
+            bytes: -1,
+            n_values: -1,
+            encoding: -1,
+        };
         self.fields(0, &mut |reader, number, kind| {
             match (number, kind) {
                 (1, 5) => page.kind = reader.integer()?,
@@ -157,7 +189,11 @@ impl Reader<'_> {
         })
     }
 
-    fn fields(&mut self, depth: u32, take: &mut dyn FnMut(&mut Self, i64, u8) -> Outcome<()>) -> Outcome<()> {
+    fn fields(
+        &mut self,
+        depth: u32,
+        take: &mut dyn FnMut(&mut Self, i64, u8) -> Outcome<()>,
+    ) -> Outcome<()> {
         if depth > DEEPEST {
             return Err(damaged());
         }
@@ -168,7 +204,11 @@ impl Reader<'_> {
                 return Ok(());
             }
             let step = i64::from(byte >> 4);
-            number = if step == 0 { self.integer()? } else { number + step };
+            number = if step == 0 {
+                self.integer()?
+            } else {
+                number + step
+            };
             take(self, number, byte & 15)?;
         }
     }
@@ -194,7 +234,11 @@ impl Reader<'_> {
 
     fn skip_list(&mut self, depth: u32) -> Outcome<()> {
         let byte = self.byte()?;
-        let length = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
+        let length = if byte >> 4 == 15 {
+            self.varint()?
+        } else {
+            u64::from(byte >> 4)
+        };
         for _ in 0..length {
             match byte & 15 {
                 1 | 2 => self.advance(1)?,
@@ -211,7 +255,11 @@ impl Reader<'_> {
     }
 
     fn advance(&mut self, n: usize) -> Outcome<()> {
-        self.at = self.at.checked_add(n).filter(|at| *at <= self.bytes.len()).ok_or_else(damaged)?;
+        self.at = self
+            .at
+            .checked_add(n)
+            .filter(|at| *at <= self.bytes.len())
+            .ok_or_else(damaged)?;
         Ok(())
     }
 

@@ -13,7 +13,9 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
-use crate::border::{invalid, unsupported, Outcome, Sink, WriteOptions, ARROW, ARROW_STREAM, PARQUET, STOP};
+use crate::border::{
+    invalid, unsupported, Outcome, Sink, WriteOptions, ARROW, ARROW_STREAM, PARQUET, STOP,
+};
 
 /// The core's callback as a writer of bytes.
 pub struct Output(Sink);
@@ -57,7 +59,11 @@ fn properties(schema: &Schema, options: &WriteOptions) -> Outcome<WriterProperti
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_created_by("stope".to_string())
-        .set_max_row_group_row_count(usize::try_from(options.group_rows).ok().filter(|rows| *rows > 0));
+        .set_max_row_group_row_count(
+            usize::try_from(options.group_rows)
+                .ok()
+                .filter(|rows| *rows > 0),
+        );
     for field in schema.fields() {
         if matches!(field.data_type(), DataType::Dictionary(_, _)) {
             let path = ColumnPath::new(vec![field.name().clone()]);
@@ -68,19 +74,31 @@ fn properties(schema: &Schema, options: &WriteOptions) -> Outcome<WriterProperti
 }
 
 impl TableWriter {
-    pub fn create(format: i32, schema: &FFI_ArrowSchema, options: &WriteOptions, sink: Sink) -> Outcome<Self> {
+    pub fn create(
+        format: i32,
+        schema: &FFI_ArrowSchema,
+        options: &WriteOptions,
+        sink: Sink,
+    ) -> Outcome<Self> {
         let schema: SchemaRef = Arc::new(Schema::try_from(schema)?);
         let output = Output(sink);
         let kind = match format {
             PARQUET => {
                 let properties = properties(&schema, options)?;
-                Kind::Parquet(Box::new(ArrowWriter::try_new(output, schema.clone(), Some(properties))?))
+                Kind::Parquet(Box::new(ArrowWriter::try_new(
+                    output,
+                    schema.clone(),
+                    Some(properties),
+                )?))
             }
             ARROW => Kind::File(FileWriter::try_new(output, &schema)?),
             ARROW_STREAM => Kind::Stream(StreamWriter::try_new(output, &schema)?),
             _ => return Err(unsupported("the plug-in does not write this format")),
         };
-        Ok(TableWriter { schema, kind: Some(kind) })
+        Ok(TableWriter {
+            schema,
+            kind: Some(kind),
+        })
     }
 
     pub fn append(&mut self, batch: FFI_ArrowArray) -> Outcome<()> {
@@ -92,7 +110,11 @@ impl TableWriter {
             return Err(invalid("a batch has rows that are null as a whole"));
         }
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(columns.len()));
-        let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns.columns().to_vec(), &options)?;
+        let batch = RecordBatch::try_new_with_options(
+            self.schema.clone(),
+            columns.columns().to_vec(),
+            &options,
+        )?;
         match self.kind.as_mut() {
             Some(Kind::Parquet(writer)) => writer.write(&batch)?,
             Some(Kind::File(writer)) => writer.write(&batch)?,

@@ -106,9 +106,9 @@ void PartNames::translate(const Field& came_as, const Chunk& chunk, std::int64_t
     const auto index = chunk.value<Index>(1, i);
     // A negative index becomes a large one.
     if (static_cast<std::uint64_t>(index) >= map_.size()) {
-      came_as.refuse("index " + std::to_string(index) + " is outside its dictionary of " +
-                         std::to_string(map_.size()) + " values",
-                     row0 + i);
+      came_as.refuse(
+          "index " + std::to_string(index) + " is outside its dictionary of " + std::to_string(map_.size()) + " values",
+          row0 + i);
     }
     std::int32_t& code = map_[static_cast<std::size_t>(index)];
     if (code == kNotYet) {

@@ -40,7 +40,7 @@ class PartNames {
 
   const Field& declared_;
   csv::Dictionary dictionary_;
-  std::int32_t checked_ = 0;      // values that are known to be UTF-8
+  std::int32_t checked_ = 0;       // values that are known to be UTF-8
   std::vector<std::int32_t> map_;  // from indices of the chunk's dictionary to codes
   const void* mapped_ = nullptr;   // that dictionary's text
   std::int64_t mapped_length_ = 0, mapped_offset_ = 0;

@@ -45,8 +45,9 @@ class Filling {
     const std::int64_t n_columns = std::ssize(selection.fields);
     const std::int64_t n_spans = std::max<std::int64_t>(std::ssize(spans_), 1);
     const std::int64_t rows = std::max<std::int64_t>(1, table_.n_rows / n_spans);
-    columns_per_task_ = std::clamp<std::int64_t>(
-        std::max(kTaskValues / rows, checked::ceil_div(n_columns * n_spans, kMostTasks)), 1, std::max<std::int64_t>(n_columns, 1));
+    columns_per_task_ =
+        std::clamp<std::int64_t>(std::max(kTaskValues / rows, checked::ceil_div(n_columns * n_spans, kMostTasks)), 1,
+                                 std::max<std::int64_t>(n_columns, 1));
     const std::int64_t batch = std::min(kBatchRows, rows) * 32;
     const std::int64_t held = checked::add(facts.held_bytes, batch);
     n_threads_ = threads_within(held > INT64_MAX / columns_per_task_ ? INT64_MAX : held * columns_per_task_, run);

@@ -23,11 +23,10 @@ struct PluginFile::Pipe {
 PluginFile::PluginFile(const StopeFilesFunctions& plugin, StopeFilesFormat format, const Bytes& bytes)
     : plugin_(plugin), name_(bytes.name), file_(nullptr, Close{&plugin}) {
   auto owner = std::make_unique<std::shared_ptr<const void>>(bytes.owner);
-  const StopeFilesBytes lent{reinterpret_cast<const std::uint8_t*>(bytes.view.data()), bytes.view.size(), owner.get(),
-                             [](void* held) {
-                               const std::unique_ptr<std::shared_ptr<const void>> ended(
-                                   static_cast<std::shared_ptr<const void>*>(held));
-                             }};
+  const StopeFilesBytes lent{
+      reinterpret_cast<const std::uint8_t*>(bytes.view.data()), bytes.view.size(), owner.get(), [](void* held) {
+        const std::unique_ptr<std::shared_ptr<const void>> ended(static_cast<std::shared_ptr<const void>*>(held));
+      }};
   owner.release();  // the plug-in gives it back, also if it fails
   StopeFilesFile* file = nullptr;
   StopeFilesFailure failure{};

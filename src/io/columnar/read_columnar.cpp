@@ -174,7 +174,7 @@ Table read_columnar(const Bytes& bytes, Format format, ReadOptions& options, Sch
   const bool parquet = format == Format::parquet;
   const StopeFilesFunctions& plugin =
       files_functions(parquet ? "a Parquet file" : "an Arrow file (Feather)", bytes.name);
-  const StopeFilesFormat kind = parquet                            ? kStopeFilesParquet
+  const StopeFilesFormat kind = parquet                           ? kStopeFilesParquet
                                 : begins_arrow_stream(bytes.view) ? kStopeFilesArrowStream
                                                                   : kStopeFilesArrow;
   PluginFile file(plugin, kind, bytes);

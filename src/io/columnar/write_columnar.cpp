@@ -73,12 +73,13 @@ Coming coming(const Column& column, const CancelToken& cancel) {
 
 // What Parquet would lose of a column's value list, as an entry of its metadata.
 std::optional<std::pair<std::string, std::string>> values_entry(const Column& column, Whole whole,
-                                                               const CancelToken& cancel) {
+                                                                const CancelToken& cancel) {
   if (!column.nominal()) return std::nullopt;
   const Coming values = whole == Whole::yes ? coming(column, cancel) : Coming{};
   if (values.all && values.in_order) return std::nullopt;
   const std::vector<std::string> names = column.values.names();
-  if (values.all && std::is_sorted(names.begin(), names.end())) return std::pair{std::string(arrow::kOrderKey), std::string("sorted")};
+  if (values.all && std::is_sorted(names.begin(), names.end()))
+    return std::pair{std::string(arrow::kOrderKey), std::string("sorted")};
   return std::pair{std::string(arrow::kValuesKey), json_list(column.values)};
 }
 
@@ -229,8 +230,9 @@ void ColumnarParts::append(const Table& part, const RunOptions& run) {
     if (state_->formats[static_cast<std::size_t>(c)] == schema->children[c]->format) continue;
     const std::string name = schema->children[c]->name;
     throw Error(ErrorCode::unsupported,
-                "column '" + name + "': its dates are in days in one part of the table and finer in another; such a "
-                                    "table has to be written as a whole",
+                "column '" + name +
+                    "': its dates are in days in one part of the table and finer in another; such a "
+                    "table has to be written as a whole",
                 {.file = state_->writer.path(), .feature = name});
   }
   append_all(state_->writer, stream, part.n_rows, silent(run));
