@@ -10,6 +10,9 @@ install(TARGETS stope EXPORT stopeTargets
 if(TARGET stope_cuda) # beside the library, where it is looked for
   install(TARGETS stope_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+if(TARGET stope_files)
+  install(FILES ${STOPE_FILES_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/stope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT stopeTargets NAMESPACE stope:: DESTINATION ${STOPE_CMAKE_DIR})
 

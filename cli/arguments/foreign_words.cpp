@@ -43,6 +43,8 @@ constexpr std::array kOptions = {
     Word{"--columns", "--select"},
     Word{"--usecols", "--select"},
     Word{"--keep", "--select"},
+    Word{"--sheet-name", "--sheet"},
+    Word{"--worksheet", "--sheet"},
     Word{"--fill", "--allow-ragged"},
     Word{"--ragged", "--allow-ragged"},
     Word{"--ignore-errors", "--allow-ragged"},

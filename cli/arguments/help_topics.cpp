@@ -12,13 +12,17 @@ constexpr std::string_view kFormats =
   .npy                      NumPy: two-dimensional, C or Fortran order
   .fvecs .bvecs .ivecs      rows of float32, uint8, int32, each with its length in front
   .raw                      a bare array; --n-features and --dtype say its shape
+  .parquet .pq              Parquet; needs the plug-in for files, which 'stope device' shows
+  .arrow .feather .ipc      Arrow IPC (Feather version 2), mapped where it can be; .arrows is a stream; the same plug-in
   .json .jsonl              written only: an object per row, in an array or one a line
+  .xlsx .xlsm .ods          read only: a sheet of a workbook (--sheet), through the plug-in for files
   .md                       written only: a table of Markdown
   .txt .json .dot .svg .rules   of a tree
 
 A suffix of -o that does not fit what is written is refused, and so is an output that is an input.
 
 The first record of a text file is data if its fields fit the columns below, else a header; --header decides.
+Parquet and Arrow: columns of --ignore are not decoded, and are not in the table.
 Columns are numeric, nominal or dates, found or declared by --numeric, --nominal and --date.
 Options name a column by name or by number, counted from 1. Lists of columns take patterns ('gene_*') and ranges (3-10).
 A pattern in quotes ('parts/*.csv') or a folder is one table of several files, in natural order.

@@ -12,7 +12,7 @@
 
 #include "report/output_format.hpp"
 #include "stope/error.hpp"
-#include "stope/io.hpp"
+#include "stope/table_files.hpp"
 
 namespace stope::cli {
 namespace {

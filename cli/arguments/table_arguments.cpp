@@ -73,7 +73,7 @@ void add_text_options(CLI::App& app, ReadOptions& read) {
 
 void add_format_options(CLI::App& app, ReadOptions& read) {
   OptionGroup group(app, "Input formats");
-  group.parsed("--input-format", "csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw",
+  group.parsed("--input-format", "csv|tsv|arff|npy|fvecs|bvecs|ivecs|raw|parquet|arrow",
                "Format of the input; default: from the suffix, after .gz or .zst",
                [&read](const std::string& word) { read.format = parse_format(word, "--input-format"); });
   group.parsed("--n-features", "N", "Columns of a raw array", [&read](const std::string& word) {
@@ -82,6 +82,8 @@ void add_format_options(CLI::App& app, ReadOptions& read) {
       throw Error(ErrorCode::invalid_argument, "--n-features: '" + word + "' is not at least 1");
     }
   });
+  group.text("--sheet", read.sheet, "SHEET",
+             "Sheet of a workbook, by name or by number; default: the first one that is shown");
   group.parsed("--sample", "N", "Keep N rows of the first table, chosen by chance (--seed), in their order",
                [&read](const std::string& word) {
                  read.sample = parse_integer(word, "--sample");

@@ -8,6 +8,7 @@
 #include "arguments/option.hpp"
 #include "commands/command.hpp"
 #include "report/output.hpp"
+#include "stope/files.hpp"
 
 namespace stope::cli {
 namespace {
@@ -16,7 +17,8 @@ class Device : public Command {
  public:
   explicit Device(CLI::App& program)
       : Command(program, "device", "Show the hardware and which back ends can use it",
-                "Shows the CPU, the memory, the back ends and the GPUs. Where one cannot be used, it says why.") {
+                "Shows the CPU, the memory, the back ends, the GPUs and the plug-in for files. Where one cannot be "
+                "used, it says why.") {
     OptionGroup(*app, "Output").text("-o,--output", output_, "FILE", "File for the text; default: stdout");
     add_common("Examples\n  stope device\n  stope device --json\n");
   }
@@ -35,11 +37,13 @@ class Device : public Command {
     session.json()["memory_available"] = info.memory_available;
     session.json()["backends"] = backends;
     session.json()["gpus"] = gpus_json(info);
-    if (writes) write_text(output_path(output_), text(info));
+    const FilesInfo files = files_info();
+    session.json()["files"] = {{"available", files.available}, {"formats", files.formats}, {"reason", files.reason}};
+    if (writes) write_text(output_path(output_), text(info, files));
   }
 
  private:
-  static std::string text(const DeviceInfo& info) {
+  static std::string text(const DeviceInfo& info, const FilesInfo& files) {
     std::string text = fmt::format("cpu      {}\nthreads  {}\nmemory   {} of {} available\n\nback ends\n", info.cpu,
                                    info.threads, format_bytes(info.memory_available), format_bytes(info.memory_total));
     std::size_t width = 0;
@@ -48,6 +52,9 @@ class Device : public Command {
       text += fmt::format("  {:<{}}  {:<3}  {}\n", backend.name, width, backend.available ? "yes" : "no",
                           one_line(backend.reason));
     }
+    text +=
+        fmt::format("\nplug-in for files\n  {:<{}}  {:<3}  {}\n", files.available ? files.formats : "Parquet, Arrow",
+                    width, files.available ? "yes" : "no", one_line(files.reason));
     if (!info.gpus.empty()) text += "\ngpus\n";
     for (const GpuInfo& gpu : info.gpus) {
       text += fmt::format("  {:<{}}  {:<3}  {}, {}, {}, {} multiprocessors, driver for {}{}{}\n", gpu.index, width,

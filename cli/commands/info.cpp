@@ -17,6 +17,7 @@
 #include "report/text_table.hpp"
 #include "stope/cuts_file.hpp"
 #include "stope/error.hpp"
+#include "stope/table_files.hpp"
 
 namespace stope::cli {
 namespace {
@@ -152,7 +153,7 @@ class Info : public Command {
       if (!common.json) return;
     }
     Json columns = Json::array();
-    std::string text = head(table);
+    std::string text = head(table) + sheets(session);
     TextTable lines({Align::right, Align::left, Align::left, Align::left, Align::right, Align::left});
     lines.row({"#", "name", "type", "role", "missing", ""});
     const std::size_t shown = all_ ? table.columns.size() : std::min(table.columns.size(), kColumnsShown);
@@ -249,6 +250,20 @@ class Info : public Command {
     if (shown < cuts.size()) text += fmt::format("... and {} more attributes (--all)\n", cuts.size() - shown);
     if (file) file->write(text);
     commit_files(session, {&file});
+  }
+
+  // The sheets of a workbook: which of them is read is seldom obvious.
+  std::string sheets(Session& session) const {
+    const Format format = tables_.read.format == Format::automatic ? format_of(table_) : tables_.read.format;
+    if (format != Format::sheet || !std::filesystem::is_regular_file(table_)) return "";
+    std::string text;
+    Json json = Json::array();
+    for (const SheetName& sheet : sheets_of(table_, session.run())) {
+      text += (text.empty() ? "sheets: " : ", ") + one_line(sheet.name) + (sheet.shown ? "" : " (hidden)");
+      json.push_back({{"name", sheet.name}, {"shown", sheet.shown}});
+    }
+    session.json()["sheets"] = json;
+    return text + "\n";
   }
 
   std::string head(const Table& table) const {

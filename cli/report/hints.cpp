@@ -41,6 +41,7 @@ constexpr ErrorHint kErrors[] = {
     {kData, "test_names", "", "--test-names A,B,... if it has no header"},
     {kData, "encoding", "", "--encoding utf-16"},
     {kData, "skip_lines", "", "--skip-lines N leaves out the lines above the table"},
+    {kData, "sheet", "", "--sheet names it, also by number"},
     {kData, "allow_ragged", "", "--allow-ragged fills short records and cuts long ones"},
     {kArgument, "names", "", "--names names all columns"},
     {kArgument, "n_folds", " evaluate tree ", "--cv with another number, or --loo"},

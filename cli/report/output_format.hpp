@@ -13,8 +13,9 @@ namespace stope::cli {
 /// Rows with named fields, which RecordWriter writes.
 inline constexpr std::string_view kRecords[] = {".csv", ".tsv", ".json", ".jsonl", ".md"};
 /// Tables, which the library writes, but for JSON and Markdown.
-inline constexpr std::string_view kTables[] = {".csv",   ".tsv", ".arff", ".npy",   ".fvecs", ".bvecs",
-                                               ".ivecs", ".raw", ".json", ".jsonl", ".md"};
+inline constexpr std::string_view kTables[] = {".csv",   ".tsv",   ".arff",    ".npy",   ".fvecs", ".bvecs",
+                                               ".ivecs", ".raw",   ".json",    ".jsonl", ".md",    ".parquet",
+                                               ".pq",    ".arrow", ".feather", ".ipc",   ".arrows"};
 
 /// The suffix of a file's name in lower case, before one of .gz and .zst: ".csv". Empty for "-", devices and names
 /// without a dot.

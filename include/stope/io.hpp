@@ -1,4 +1,5 @@
-// Reading and writing tables. Formats: CSV/TSV, ARFF, NPY, fvecs/bvecs/ivecs, raw; each also .gz and .zst.
+// Reading and writing tables. Formats: CSV/TSV, ARFF, NPY, fvecs/bvecs/ivecs, raw; each also .gz and .zst. Parquet and
+// Arrow IPC need the plug-in for files (stope/files.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,14 @@
 
 namespace stope::io {
 class AtomicFile;
+class ColumnarParts;
 }  // namespace stope::io
 
 #pragma GCC visibility push(default)
 namespace stope {
 
-enum class Format { automatic, csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw };
+/// arrow: an Arrow IPC file (Feather) or stream. sheet: a spreadsheet, read only.
+enum class Format { automatic, csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw, parquet, arrow, sheet };
 enum class Header { automatic, yes, no };
 enum class Encoding { utf8, utf16, latin1, windows1252 };  ///< "utf-8", "utf-16", "latin-1", "windows-1252"
 enum class NominalOrder { sorted, appearance };
@@ -76,10 +79,8 @@ struct ReadOptions {
   std::vector<std::string> first_names = {};  ///< of a second table: the names of the first one's columns (like())
   std::int64_t n_features = 0;                ///< raw: columns
   std::string dtype = "float32";              ///< raw: float32 | float64 | int32 | int64 | uint8
-  std::string sheet =
-      {};  ///< of a workbook: a sheet's name, else its number from 1; empty = the first one that is shown
-  /// Keep so many rows, in their order, each set of rows equally likely; 0 = all. The same seed gives the same rows
-  /// everywhere. Value lists are those of all rows.
+  std::string sheet = {};  ///< of a workbook: its name, else its number from 1; empty = the first one that is shown
+  /// Keep so many rows by chance, in order, the same for a seed everywhere; 0 = all. Value lists are those of all rows.
   std::int64_t sample = 0;
   std::uint64_t sample_seed = 0;
 };
@@ -92,10 +93,6 @@ struct ReadOptions {
 /// names no column; io; unsupported; out_of_memory for nominal values that exceed the budget and for a compressed file
 /// that expands past it; invalid_argument for options that contradict each other.
 Table read_table(const std::string& path, const ReadOptions& options = {}, const RunOptions& run = {});
-
-/// The files that read_table takes for `path`, in order; empty where it is one file, or none. Throws io where a pattern
-/// fits no file, and for a folder without files.
-std::vector<std::string> files_of(const std::string& path);
 
 /// The options with which `path` is read like `first`: its columns have the names, types and roles of the columns of
 /// that table. `how` says how `first` was read; its column numbers refer to that table. Where `how` has a schema, the
@@ -128,7 +125,8 @@ struct WriteOptions {
 };
 
 /// Writes a table to `path` ("-" = standard output), atomically: the file is absent, old or complete.
-/// CSV: header, missing = empty field, numbers shortest round-trip.
+/// CSV: header, missing = empty field, numbers shortest round-trip. Parquet and Arrow: what read_table reads back is
+/// the same table to the bit, with roles, types and value lists; unsupported without the plug-in (stope/files.hpp).
 void write_table(const std::string& path, const Table& table, const WriteOptions& options = {},
                  const RunOptions& run = {});
 
@@ -169,10 +167,13 @@ void write_table(OutputFile& file, const Table& table, const WriteOptions& optio
 /// Writes a table that comes in parts into an open file, as write_table would write the whole; the caller commits. The
 /// parts have the same column names, types and value lists, and n_rows rows together (else invalid_argument). The
 /// writer holds nothing of a part after append(). Integer columns whose values are not whole numbers in every part, and
-/// instance weights of ARFF, have to be written as a whole.
+/// instance weights of ARFF, have to be written as a whole, and so do dates of several units as Parquet or Arrow.
 class TablePartsWriter {
  public:
   TablePartsWriter(OutputFile& file, std::int64_t n_rows, const WriteOptions& options = {});
+  ~TablePartsWriter();
+  TablePartsWriter(const TablePartsWriter&) = delete;
+  TablePartsWriter& operator=(const TablePartsWriter&) = delete;
   void append(const Table& part, const RunOptions& run = {});
   /// Throws invalid_argument if rows are still missing.
   void finish() const;
@@ -182,6 +183,7 @@ class TablePartsWriter {
   WriteOptions options_;
   std::int64_t n_rows_, written_ = 0;
   bool begun_ = false;
+  std::unique_ptr<io::ColumnarParts> columnar_;
 };
 
 /// The header of an NPY file (format 1.0, C order) of n_rows x n_columns, for arrays written piece by piece. `dtype` is

@@ -16,6 +16,8 @@ constexpr auto kUsers = Audience::users, kTests = Audience::tests;
 constexpr Row kTable[] = {
     {Variable::cuda_plugin, "STOPE_CUDA_PLUGIN", Form::text, kUsers, "a file",
      "The CUDA plug-in is loaded from this file."},
+    {Variable::files_plugin, "STOPE_FILES_PLUGIN", Form::text, kUsers, "a file",
+     "The plug-in for Parquet and Arrow files is loaded from this file."},
     {Variable::temporary_folder, "TMPDIR", Form::text, kUsers, "a folder",
      "Tables that exceed the memory limit go to files here; without it, to /var/tmp."},
     {Variable::visible_gpus, "CUDA_VISIBLE_DEVICES", Form::text, kUsers, "numbers of GPUs",

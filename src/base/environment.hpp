@@ -12,6 +12,7 @@ namespace stope::environment {
 /// The variables, in the order of the table.
 enum class Variable {
   cuda_plugin,
+  files_plugin,
   temporary_folder,
   visible_gpus,
   backend,

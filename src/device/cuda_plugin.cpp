@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 
 #include "base/environment.hpp"
 #include "base/fault.hpp"
+#include "base/own_folder.hpp"
 #include "stope/error.hpp"
 
 namespace stope::device {
@@ -74,18 +72,6 @@ GpuInfo gpu_info(const cuda_abi::Machine& machine, int index, const char* archs)
   info.reason = arch_problem(archs, gpu.major, gpu.minor);
   info.available = info.reason.empty();
   return info;
-}
-
-// The folder of the shared library or program that holds this code, with links followed.
-std::string own_folder() {
-  Dl_info info{};
-  const char* name = nullptr;
-  if (dladdr(reinterpret_cast<const void*>(&load_cuda), &info) != 0) name = info.dli_fname;
-  // A program has the name by which it was called, which need not be a path.
-  if (name == nullptr || std::strchr(name, '/') == nullptr) name = "/proc/self/exe";
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(name, nullptr), &std::free);
-  const std::string path = real != nullptr ? real.get() : name;
-  return path.substr(0, path.rfind('/'));
 }
 
 Cuda find_and_load() {

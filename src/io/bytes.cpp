@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -100,11 +101,13 @@ std::int64_t read_some(int fd, char* to, std::int64_t n, const std::string& name
 
 enum class Wait { never, for_writer };
 
-// Reads `fd` to its end. Its size is unknown (a pipe) or only expected.
-Bytes read_all(int fd, std::int64_t expected, Wait wait, const std::string& name, const RunOptions& run) {
+// Reads `fd` to its end, behind what has been read of it. Its size is unknown (a pipe) or only expected.
+Bytes read_all(int fd, std::string_view begun, std::int64_t expected, Wait wait, const std::string& name,
+               const RunOptions& run) {
   const std::int64_t budget = memory_budget(run);
   Buffer<char> buffer(expected + 1);  // one more byte shows the end without growing
-  std::int64_t size = 0;
+  std::int64_t size = std::ssize(begun);
+  std::copy_n(begun.data(), begun.size(), buffer.data());
   PhaseProgress progress(run, "load", 0);
   if (wait == Wait::for_writer) tell_progress(run, "load", 0, 0);  // the first byte may come late
   for (;;) {
@@ -139,18 +142,75 @@ Bytes map_file(int fd, std::int64_t size, const std::string& name) {
   return {{static_cast<const char*>(address), length}, std::move(owner), name, 0};
 }
 
+// The content as it is: compressed, if the file is.
+Bytes as_it_is(int fd, const struct stat& status, bool plain, std::string_view begun, const std::string& name,
+               const RunOptions& run) {
+  if (plain && status.st_size >= kMapFrom) return map_file(fd, status.st_size, name);
+  return read_all(fd, begun, plain ? status.st_size : std::int64_t{64} << 10,
+                  S_ISREG(status.st_mode) ? Wait::never : Wait::for_writer, name, run);
+}
+
 }  // namespace
 
-Bytes load_bytes(const std::string& path, const RunOptions& run) {
+struct Input::State {
+  State(const std::string& its_path, const RunOptions& how)
+      : path(its_path), run(how), file(its_path, how.cancel), name(path == "-" ? "<stdin>" : path) {
+    status = status_of(file.get(), name);
+    plain = S_ISREG(status.st_mode) && path != "-";
+  }
+  std::string path;
+  const RunOptions& run;
+  Descriptor file;
+  std::string name;
+  struct stat status{};
+  bool plain = false;
+  std::string begun;  // of a pipe: what has been read to look at it
+  std::size_t given = 0;
+};
+
+Input::Input(const std::string& path, const RunOptions& run) {
   run.cancel.check();
-  const Descriptor file(path, run.cancel);
-  const std::string name = path == "-" ? "<stdin>" : path;
-  const struct stat status = status_of(file.get(), name);
-  const bool plain = S_ISREG(status.st_mode) && path != "-";
-  Bytes bytes = plain && status.st_size >= kMapFrom
-                    ? map_file(file.get(), status.st_size, name)
-                    : read_all(file.get(), plain ? status.st_size : std::int64_t{64} << 10,
-                               S_ISREG(status.st_mode) ? Wait::never : Wait::for_writer, name, run);
+  state_ = std::make_unique<State>(path, run);
+}
+
+Input::~Input() = default;
+
+const std::string& Input::name() const {
+  return state_->name;
+}
+
+std::string_view Input::head() {
+  constexpr std::size_t kHead = 8;
+  if (state_->plain) return {};
+  if (state_->begun.empty()) tell_progress(state_->run, "load", 0, 0);  // the first byte may come late
+  while (state_->begun.size() < kHead) {
+    std::array<char, kHead> bytes{};
+    const auto left = static_cast<std::int64_t>(kHead - state_->begun.size());
+    const std::int64_t got = read_some(state_->file.get(), bytes.data(), left, state_->name, state_->run.cancel);
+    if (got == 0) break;
+    state_->begun.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+  return state_->begun;
+}
+
+std::int64_t Input::read(char* to, std::int64_t size) {
+  const std::string_view left = std::string_view(state_->begun).substr(state_->given);
+  if (left.empty()) return read_some(state_->file.get(), to, size, state_->name, state_->run.cancel);
+  const std::int64_t n = std::min(size, static_cast<std::int64_t>(left.size()));
+  std::copy_n(left.data(), n, to);
+  state_->given += static_cast<std::size_t>(n);
+  return n;
+}
+
+Bytes load_bytes(const std::string& path, const RunOptions& run) {
+  return Input(path, run).load();
+}
+
+Bytes Input::load() {
+  const std::string& path = state_->path;
+  const std::string& name = state_->name;
+  const RunOptions& run = state_->run;
+  Bytes bytes = as_it_is(state_->file.get(), state_->status, state_->plain, state_->begun, name, run);
 
   const Compression compression = compression_of(bytes.view);
   if (compression == Compression::none) {

@@ -30,6 +30,28 @@ struct Bytes {
   std::shared_ptr<const std::vector<BytesPart>> parts = nullptr;  ///< in order; null for a single file
 };
 
+/// A file, or a pipe that shows how it begins before it is loaded or read piece by piece. Each function throws what
+/// load_bytes throws.
+class Input {
+ public:
+  Input(const std::string& path, const RunOptions& run);
+  ~Input();
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+
+  /// The first bytes of a pipe, 8 unless it is shorter. Empty for a plain file.
+  std::string_view head();
+  /// The whole content, the head included. Once.
+  Bytes load();
+  /// Up to `size` further bytes, first those of the head; 0 at the end.
+  std::int64_t read(char* to, std::int64_t size);
+  const std::string& name() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// Loads a file's content. Throws io (missing, a directory, unreadable), invalid_data (damaged compressed data),
 /// out_of_memory (it expands past the memory budget of `run`), cancelled.
 Bytes load_bytes(const std::string& path, const RunOptions& run);

@@ -16,7 +16,8 @@ using std::string_view_literals::operator""sv;
 
 // How a format becomes CSV. FILE stands for the file's name.
 constexpr std::string_view kDuckdb = "duckdb -csv -c \"FROM 'FILE'\" > table.csv";
-constexpr std::string_view kFeather = "pandas.read_feather('FILE').to_csv('table.csv', index=False)";
+constexpr std::string_view kParquet = "give it a name that ends in .parquet";
+constexpr std::string_view kArrow = "give it a name that ends in .arrow";
 constexpr std::string_view kSheet = "save the sheet as CSV, or: libreoffice --headless --convert-to csv 'FILE'";
 constexpr std::string_view kTar = "tar -xOf 'FILE' | stope info -";
 constexpr std::string_view kUtf32 = "iconv -f UTF-32 -t UTF-8 'FILE' | stope info -";
@@ -37,11 +38,10 @@ constexpr std::array<MagicNumber, 37> kMagicNumbers = {{
     {0, "\x89STOPE\r\n", "a stope model", "stope predict 'FILE' TABLE applies it, stope info 'FILE' shows it"},
     {0, "\xFF\xFE\0\0"sv, "text in UTF-32", kUtf32},
     {0, "\0\0\xFE\xFF"sv, "text in UTF-32", kUtf32},
-    {0, "PAR1", "a Parquet file", kDuckdb, "PAR1"},
-    {0, "ARROW1\0\0"sv, "an Arrow file (Feather)", kFeather},
-    {0, "FEA1", "a Feather file", kFeather, "FEA1"},
-    {0, "\xFF\xFF\xFF\xFF"sv, "an Arrow stream",
-     "pyarrow.ipc.open_stream('FILE').read_pandas().to_csv('table.csv', index=False)"},
+    {0, "PAR1", "a Parquet file", kParquet, "PAR1"},
+    {0, "ARROW1\0\0"sv, "an Arrow file (Feather)", kArrow},
+    {0, "FEA1", "a Feather file", kArrow, "FEA1"},
+    {0, "\xFF\xFF\xFF\xFF"sv, "an Arrow stream", kArrow},
     {0, "ORC", "an ORC file", "pandas.read_orc('FILE').to_csv('table.csv', index=False)", "ORC", 1},
     {0, "Obj\x01", "an Avro file", kDuckdb},
     {30, "[Content_Types].xml", "an Excel file (XLSX)", kSheet},
@@ -94,6 +94,9 @@ bool is_pipe(const std::string& name) {
 
 [[noreturn]] void refuse(const std::string& name, std::string_view what, std::string_view way) {
   std::string text(way);
+  if (way == kParquet || way == kArrow) {
+    throw Error(ErrorCode::unsupported, "is " + std::string(what) + ", and is to be read as text: " + text, {name});
+  }
   if (!is_pipe(name)) {
     replace_all(text, "FILE", name);
   } else if (text.find("'FILE'") != std::string::npos) {

@@ -19,14 +19,23 @@ Format format_of(std::string_view path) try {
       break;  // only one compression: x.csv.gz.zst is no CSV file after one decompression
     }
   }
-  constexpr std::array<std::pair<std::string_view, Format>, 8> kSuffixes = {{{".csv", Format::csv},
-                                                                             {".tsv", Format::tsv},
-                                                                             {".arff", Format::arff},
-                                                                             {".npy", Format::npy},
-                                                                             {".fvecs", Format::fvecs},
-                                                                             {".bvecs", Format::bvecs},
-                                                                             {".ivecs", Format::ivecs},
-                                                                             {".raw", Format::raw}}};
+  constexpr std::array<std::pair<std::string_view, Format>, 17> kSuffixes = {{{".csv", Format::csv},
+                                                                              {".tsv", Format::tsv},
+                                                                              {".arff", Format::arff},
+                                                                              {".npy", Format::npy},
+                                                                              {".fvecs", Format::fvecs},
+                                                                              {".bvecs", Format::bvecs},
+                                                                              {".ivecs", Format::ivecs},
+                                                                              {".raw", Format::raw},
+                                                                              {".parquet", Format::parquet},
+                                                                              {".pq", Format::parquet},
+                                                                              {".arrow", Format::arrow},
+                                                                              {".feather", Format::arrow},
+                                                                              {".ipc", Format::arrow},
+                                                                              {".arrows", Format::arrow},
+                                                                              {".xlsx", Format::sheet},
+                                                                              {".xlsm", Format::sheet},
+                                                                              {".ods", Format::sheet}}};
   for (const auto& [suffix, format] : kSuffixes) {
     if (lower.ends_with(suffix)) return format;
   }

@@ -10,6 +10,7 @@ ReadOptions like(const Table& first, const std::string& path, const ReadOptions&
   second.unknown_columns = UnknownColumns::skip;
   second.schema_part = "test";
   second.sample = 0;
+  if (format_of(path) != Format::sheet) second.sheet.clear();
   second.first_names.reserve(first.columns.size());
   for (const Column& column : first.columns) second.first_names.push_back(column.name);
 

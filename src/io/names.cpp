@@ -11,7 +11,8 @@
 namespace stope {
 namespace {
 
-constexpr std::string_view kFormats[] = {"automatic", "csv", "tsv", "arff", "npy", "fvecs", "bvecs", "ivecs", "raw"};
+constexpr std::string_view kFormats[] = {"automatic", "csv",   "tsv", "arff",    "npy",   "fvecs",
+                                         "bvecs",     "ivecs", "raw", "parquet", "arrow", "sheet"};
 constexpr std::string_view kHeaders[] = {"automatic", "yes", "no"};
 constexpr std::string_view kEncodings[] = {"utf-8", "utf-16", "latin-1", "windows-1252"};
 constexpr std::pair<std::string_view, Encoding> kOtherEncodings[] = {

@@ -7,6 +7,7 @@
 #include "base/guarded.hpp"
 #include "base/progress.hpp"
 #include "io/append_tables.hpp"
+#include "io/columnar/read_columnar.hpp"
 #include "io/csv/join_parts.hpp"
 #include "io/foreign_format.hpp"
 #include "io/number.hpp"
@@ -14,8 +15,10 @@
 #include "io/readers.hpp"
 #include "io/roles.hpp"
 #include "io/sample_rows.hpp"
+#include "io/sheet.hpp"
 #include "stope/io.hpp"
 #include "stope/place_of_cell.hpp"
+#include "stope/table_files.hpp"
 #include "stope/warning.hpp"
 
 namespace stope {
@@ -30,10 +33,17 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view word) {
   return true;
 }
 
-// For standard input and unknown suffixes: NPY has a magic number, ARFF begins with comments and @relation, anything
-// else is read as CSV.
+// For standard input and unknown suffixes: NPY, Parquet and Arrow have magic numbers, ARFF begins with comments and
+// @relation, anything else is read as CSV.
 Format format_by_content(std::string_view text) {
   if (text.starts_with("\x93NUMPY")) return Format::npy;
+  // "PAR1,PAR2" is a header, too: text has no NUL byte.
+  const bool binary = text.substr(0, 64).find('\0') != std::string_view::npos;
+  if (text.starts_with("PAR1") && (binary || text.ends_with("PAR1"))) return Format::parquet;
+  if (text.starts_with("PARE") && text.ends_with("PARE")) return Format::parquet;
+  if (text.starts_with("ARROW1") && binary) return Format::arrow;
+  if (io::begins_arrow_stream(text) || (text.starts_with("FEA1") && text.ends_with("FEA1"))) return Format::arrow;
+  if (io::begins_workbook(text)) return Format::sheet;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   while (!text.empty()) {
     const char c = text.front();
@@ -55,8 +65,7 @@ Format format_for(const std::string& path, const ReadOptions& options, std::stri
   return format == Format::automatic ? format_by_content(content) : format;
 }
 
-Table read_as(Format format, const io::Bytes& bytes, const ReadOptions& options, const Schema* schema,
-              const RunOptions& run) {
+Table read_as(Format format, const io::Bytes& bytes, ReadOptions& options, Schema* schema, const RunOptions& run) {
   switch (format) {
     case Format::automatic:
     case Format::csv:
@@ -70,6 +79,9 @@ Table read_as(Format format, const io::Bytes& bytes, const ReadOptions& options,
     case Format::fvecs:
     case Format::bvecs:
     case Format::ivecs: return io::read_vecs(bytes, format, run);
+    case Format::parquet:
+    case Format::arrow: return io::read_columnar(bytes, format, options, schema, run);
+    case Format::sheet: return io::read_sheet(bytes, options, schema, run);
     case Format::raw: break;
   }
   return io::read_raw(bytes, options, run);
@@ -94,26 +106,46 @@ bool is_csv(Format format) {
 }
 
 // What a reader made of an input, before roles.
-struct Input {
+struct Source {
   Table table;
   io::Names names = io::Names::given;
   std::int64_t held = 0;  // bytes of memory that the input takes, as far as a limit counts them
 };
 
-Input read_bytes(Format format, const io::Bytes& bytes, const ReadOptions& options, const Schema* schema,
-                 const RunOptions& run) {
-  const RunningJob running(run);
-  const PhaseProgress phase(run, "columns", 0);
-  Input input{read_as(format, bytes, options, schema, run)};
-  if (input.table.source.empty()) input.table.source = bytes.name;
-  // The CSV reader took its names from header, options or schema, so they match the schema by now.
-  if (!is_csv(format) && format != Format::arff) input.names = io::Names::positions;
-  input.held = run.memory_limit > 0 ? bytes.held : 0;
-  return input;
+// The readers of arrays number their columns. CSV took its names from header, options or schema, so they match the
+// schema by now.
+io::Names names_of(Format format) {
+  const bool given = is_csv(format) || format == Format::arff || format == Format::parquet || format == Format::arrow ||
+                     format == Format::sheet;
+  return given ? io::Names::given : io::Names::positions;
 }
 
-Input read_file(const std::string& path, const ReadOptions& options, const Schema* schema, const RunOptions& run) {
-  const io::Bytes bytes = io::load_bytes(path, run);
+Source read_bytes(Format format, const io::Bytes& bytes, ReadOptions& options, Schema* schema, const RunOptions& run) {
+  if (!options.sheet.empty() && format != Format::sheet) {
+    throw Error(ErrorCode::invalid_argument, "is no workbook, and has no sheet '" + options.sheet + "'",
+                {.file = bytes.name, .option = "sheet"});
+  }
+  const RunningJob running(run);
+  const PhaseProgress phase(run, "columns", 0);
+  Source source{read_as(format, bytes, options, schema, run), names_of(format)};
+  if (source.table.source.empty()) source.table.source = bytes.name;
+  source.held = run.memory_limit > 0 ? bytes.held : 0;
+  return source;
+}
+
+// Columns that the options ignore may not be read at all; then the options and the schema lose them.
+Source read_file(const std::string& path, ReadOptions& options, Schema* schema, const RunOptions& run) {
+  io::Input input(path, run);
+  const Format named = options.format != Format::automatic ? options.format : format_of(path);
+  if ((named == Format::automatic || named == Format::arrow) && io::begins_arrow_stream(input.head())) {
+    const RunningJob running(run);
+    const PhaseProgress phase(run, "columns", 0);
+    const auto read = [&input](char* to, std::int64_t size) { return input.read(to, size); };
+    Source source{io::read_arrow_stream(read, input.name(), options, schema, run)};
+    if (source.table.source.empty()) source.table.source = input.name();
+    return source;
+  }
+  const io::Bytes bytes = input.load();
   const Format format = format_for(path, options, bytes.view);
   if (is_csv(format)) {
     io::refuse_foreign(bytes.view, bytes.name,
@@ -135,8 +167,8 @@ Format format_of_parts(const std::vector<std::string>& parts, const ReadOptions&
   return first == Format::automatic ? format_by_content(io::load_bytes(parts.front(), run).view) : first;
 }
 
-Input read_parts(const std::string& path, const std::vector<std::string>& parts, const ReadOptions& options,
-                 const Schema* schema, const RunOptions& run) {
+Source read_parts(const std::string& path, const std::vector<std::string>& parts, ReadOptions& options, Schema* schema,
+                  const RunOptions& run) {
   const Format format = format_of_parts(parts, options, run);
   if (is_csv(format)) {
     ReadOptions csv = options;
@@ -144,34 +176,40 @@ Input read_parts(const std::string& path, const std::vector<std::string>& parts,
     io::csv::JoinedParts joined = io::csv::join_parts(parts, path, csv, run);
     return read_bytes(format, joined.bytes, joined.options, schema, run);
   }
-  Input input;
+  Source source;
   std::vector<Table> tables;
+  const ReadOptions all = options;  // the reader of each part takes out what is ignored
+  const std::optional<Schema> all_columns = schema == nullptr ? std::nullopt : std::optional(*schema);
   tables.reserve(parts.size());
   RunOptions rest = run;
   for (const std::string& part : parts) {
-    Input one = read_file(part, options, schema, rest);
-    input.names = one.names;
+    options = all;
+    if (schema != nullptr) *schema = *all_columns;
+    Source one = read_file(part, options, schema, rest);
+    source.names = one.names;
     if (run.memory_limit > 0) {
       rest.memory_limit = std::max<std::int64_t>(1, rest.memory_limit - one.table.bytes_in_memory());
     }
     tables.push_back(std::move(one.table));
   }
-  input.table = io::append_tables(std::move(tables), path, io::MixedTypes::error, options, run);
-  return input;
+  const io::MixedTypes mixed = format == Format::sheet ? io::MixedTypes::nominal : io::MixedTypes::error;
+  source.table = io::append_tables(std::move(tables), path, mixed, options, run);
+  return source;
 }
 
 }  // namespace
 
-Table read_table(const std::string& path, const ReadOptions& options, const RunOptions& run) try {
+Table read_table(const std::string& path, const ReadOptions& given, const RunOptions& run) try {
+  ReadOptions options = given;
   std::optional<Schema> schema;
   if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part, run);
-  const Schema* declared = schema.has_value() ? &*schema : nullptr;
+  Schema* const declared = schema.has_value() ? &*schema : nullptr;
   const std::vector<std::string> parts = io::parts_of(path);
-  Input input =
+  Source source =
       parts.empty() ? read_file(path, options, declared, run) : read_parts(path, parts, options, declared, run);
-  Table table = std::move(input.table);
-  io::apply_roles(table, options, declared, input.names, run,
-                  run.memory_limit > 0 ? input.held + table.bytes_in_memory() : 0);
+  Table table = std::move(source.table);
+  io::apply_roles(table, options, declared, source.names, run,
+                  run.memory_limit > 0 ? source.held + table.bytes_in_memory() : 0);
   table = io::sample_rows(std::move(table), options.sample, options.sample_seed, run);
   if (run.warn && options.first_names.empty()) warn_of_many_classes(table, options, run);
   return table;
@@ -227,6 +265,11 @@ Place place_of_cell(const std::string& path, const ReadOptions& options, std::in
   Place found;
   if (is_csv(format)) {
     found = place_in_text(path, parts, format, options, row, feature, run);
+  } else if (format == Format::sheet && parts.empty()) {
+    std::optional<Schema> schema;
+    if (!options.schema.empty()) schema = read_schema(options.schema, options.schema_part, run);
+    found = io::place_in_sheet(io::load_bytes(path, run), options, schema.has_value() ? &*schema : nullptr, row,
+                               feature, run);
   } else if (format == Format::arff) {
     found = place_in_arff_parts(parts.empty() ? std::vector{path} : parts, options, row, feature, run);
   }

@@ -4,6 +4,7 @@
 #include "base/checked.hpp"
 #include "base/guarded.hpp"
 #include "base/progress.hpp"
+#include "io/columnar/write_columnar.hpp"
 #include "io/write_table_formats.hpp"
 
 namespace stope {
@@ -47,7 +48,7 @@ std::string dtype_or(const WriteOptions& options, const char* otherwise) {
 }
 
 void write_as(Format format, const Table& table, const WriteOptions& options, const RunOptions& run,
-              const io::ByteSink& sink, io::Part part) {
+              const std::string& path, const io::ByteSink& sink, io::Part part) {
   switch (format) {
     case Format::arff: return io::write_arff(table, run, sink, part);
     case Format::npy: return io::write_npy(table, dtype_or(options, "float64"), run, sink);
@@ -55,6 +56,9 @@ void write_as(Format format, const Table& table, const WriteOptions& options, co
     case Format::bvecs:
     case Format::ivecs: return io::write_vecs(table, format, run, sink);
     case Format::raw: return io::write_raw(table, dtype_or(options, "float32"), run, sink);
+    case Format::parquet:
+    case Format::arrow: return io::write_columnar(format, table, path, sink, run);
+    case Format::sheet: throw Error(ErrorCode::unsupported, "sheets are read, not written", {path});
     case Format::tsv: return io::write_csv(table, '\t', run, sink, part);
     case Format::csv:
     case Format::automatic: break;  // no suffix says otherwise, e.g. standard output
@@ -70,9 +74,11 @@ void write_table(OutputFile& file, const Table& table, const WriteOptions& optio
   check_separator(options.separator);
   const Format format = format_for(file, options);
   const std::string dtype = dtype_or(options, format == Format::npy ? "float64" : "float32");
-  file.require_space(least_bytes(format, dtype, table.n_rows, table.columns.size()));
+  // Parquet may take next to nothing: it names a value that repeats once.
+  if (!io::is_columnar(format)) file.require_space(least_bytes(format, dtype, table.n_rows, table.columns.size()));
   try {
-    write_as(format, table, options, run, [&file](std::string_view bytes) { file.write(bytes); }, io::Part::first);
+    const io::ByteSink sink = [&file](std::string_view bytes) { file.write(bytes); };
+    write_as(format, table, options, run, file.path(), sink, io::Part::first);
   } catch (const Error& error) {
     // A cell or column that the format cannot hold: where it came from helps more than where it should go.
     if (error.code() != ErrorCode::unsupported || !error.file().empty()) throw;
@@ -92,6 +98,8 @@ TablePartsWriter::TablePartsWriter(OutputFile& file, std::int64_t n_rows, const 
   rethrow_as_error();
 }
 
+TablePartsWriter::~TablePartsWriter() = default;
+
 void TablePartsWriter::append(const Table& part, const RunOptions& run) try {
   const RunningJob running(run);
   check_columns(file_, part);
@@ -99,19 +107,29 @@ void TablePartsWriter::append(const Table& part, const RunOptions& run) try {
     throw Error(ErrorCode::invalid_argument, "more rows than the " + std::to_string(n_rows_) + " that were announced",
                 {file_.path()});
   }
-  if (!begun_) {
+  if (!begun_ && !io::is_columnar(options_.format)) {
     const std::string dtype = dtype_or(options_, options_.format == Format::npy ? "float64" : "float32");
     file_.require_space(least_bytes(options_.format, dtype, n_rows_, part.columns.size()));
   }
   const io::ByteSink sink = [this](std::string_view bytes) { file_.write(bytes); };
   Format format = options_.format;
+  if (io::is_columnar(format)) {
+    if (columnar_ == nullptr) {
+      columnar_ = std::make_unique<io::ColumnarParts>(format, part, file_.path(), sink, run);
+    }
+    columnar_->append(part, run);
+    begun_ = true;
+    written_ += part.n_rows;
+    tell_progress(run, "write", written_, n_rows_);
+    return;
+  }
   if (format == Format::npy) {  // only the NPY header holds the number of rows
     options_.dtype = dtype_or(options_, "float64");
     if (!begun_) sink(npy_header(options_.dtype, n_rows_, static_cast<std::int64_t>(part.columns.size())));
     format = Format::raw;
   }
   const RunOptions quiet = silent(run);
-  write_as(format, part, options_, quiet, sink, begun_ ? io::Part::later : io::Part::first);
+  write_as(format, part, options_, quiet, file_.path(), sink, begun_ ? io::Part::later : io::Part::first);
   begun_ = true;
   written_ += part.n_rows;
   tell_progress(run, "write", written_, n_rows_);
@@ -120,7 +138,10 @@ void TablePartsWriter::append(const Table& part, const RunOptions& run) try {
 }
 
 void TablePartsWriter::finish() const try {
-  if (written_ == n_rows_ && begun_) return;
+  if (written_ == n_rows_ && begun_) {
+    if (columnar_ != nullptr) columnar_->finish();
+    return;
+  }
   throw Error(ErrorCode::invalid_argument,
               std::to_string(written_) + " rows were written of " + std::to_string(n_rows_), {file_.path()});
 } catch (...) {

@@ -14,10 +14,7 @@ import zipfile
 
 import numpy as np
 import pyarrow
-import pyarrow.feather
-import pyarrow.ipc
 import pyarrow.orc
-import pyarrow.parquet
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
@@ -31,13 +28,6 @@ def arrow(make):
     out = io.BytesIO()
     make(out)
     return out.getvalue()
-
-
-def ipc(open_writer):
-    def make(out):
-        with open_writer(out, TABLE.schema) as writer:
-            writer.write_table(TABLE)
-    return arrow(make)
 
 
 def archive(*members):
@@ -78,13 +68,7 @@ def svmlight():
 
 
 MADE = {
-    "Parquet": lambda: arrow(lambda out: pyarrow.parquet.write_table(TABLE, out)),
-    "Arrow file": lambda: ipc(pyarrow.ipc.new_file),
-    "Arrow stream": lambda: ipc(pyarrow.ipc.new_stream),
-    "Feather": lambda: arrow(lambda out: pyarrow.feather.write_feather(TABLE, out, version=1)),
     "ORC": lambda: arrow(lambda out: pyarrow.orc.write_table(TABLE, out)),
-    "XLSX": lambda: archive("[Content_Types].xml", "xl/workbook.xml"),
-    "OpenDocument": lambda: archive_of_document(),
     "ZIP": lambda: archive("t.csv"),
     "NPZ": npz,
     "xz": lambda: lzma.compress(CSV),
@@ -115,13 +99,6 @@ MADE = {
     "(HTML)": lambda: b"<table>\n<tr><td>1</td></tr>\n</table>\n",
     "libsvm (svmlight)": lambda: b"2 qid:1 1:0.5 4:2\n1 qid:1 2:1\n",
 }
-
-
-def archive_of_document():
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as z:
-        z.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-    return out.getvalue()
 
 
 def refused(done, name):

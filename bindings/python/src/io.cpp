@@ -16,6 +16,7 @@
 #include "run.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
+#include "stope/files.hpp"
 #include "stope/io.hpp"
 
 namespace nb = nanobind;
@@ -149,6 +150,7 @@ void bind_io(nb::module_& module) {
   module.def("read_table", &read, nb::arg("path"), nb::arg("options"), nb::arg("run"));
   module.def("write_table", &write, nb::arg("path"), nb::arg("table"), nb::arg("format"), nb::arg("separator"),
              nb::arg("dtype"), nb::arg("run"));
+  module.def("files_available", [] { return files_info().available; });
   module.def("evaluate_knn", &evaluate_knn, nb::arg("table"), nb::kw_only(), nb::arg("metric"),
              nb::arg("metric_params"), nb::arg("feature_weights"), nb::arg("normalize"), nb::arg("weights"),
              nb::arg("scheme"), nb::arg("n_folds"), nb::arg("holdout"), nb::arg("seed"), nb::arg("ks"), nb::arg("run"));

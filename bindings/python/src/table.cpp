@@ -167,22 +167,24 @@ void bind_table(nb::module_& module) {
       .def_static(
           "of_arrow",
           [](const nb::capsule& stream, std::vector<std::string> nominal, std::vector<std::string> numeric,
-             std::vector<std::string> ignore, std::string target, bool target_is_nominal, std::string source,
-             bool share, Run& run) {
+             std::vector<std::string> ignore, std::string target, bool target_is_nominal, std::string id,
+             std::string sample_weight, std::string source, bool share, Run& run) {
             ArrowOptions options;
             options.nominal = std::move(nominal);
             options.numeric = std::move(numeric);
             options.ignore = std::move(ignore);
             options.target = std::move(target);
             options.target_is_nominal = target_is_nominal;
+            options.id = std::move(id);
+            options.sample_weight = std::move(sample_weight);
             options.source = std::move(source);
             options.memory = share ? ArrowMemory::shared : ArrowMemory::copied;
             return table_of_arrow(stream, options, run);
           },
           nb::arg("stream"), nb::arg("nominal") = std::vector<std::string>{},
           nb::arg("numeric") = std::vector<std::string>{}, nb::arg("ignore") = std::vector<std::string>{},
-          nb::arg("target") = "", nb::arg("target_is_nominal") = false, nb::arg("source") = "", nb::arg("share") = true,
-          nb::arg("run"))
+          nb::arg("target") = "", nb::arg("target_is_nominal") = false, nb::arg("id") = "",
+          nb::arg("sample_weight") = "", nb::arg("source") = "", nb::arg("share") = true, nb::arg("run"))
       .def_static(
           "of_array",
           [](const AnyArray& array, const std::vector<std::string>& names, bool share, Run& run) {

@@ -17,6 +17,7 @@ from ._data import array_of, check_X
 from ._run import Reports, job
 from .discretize import SupervisedDiscretizer
 from .errors import InvalidArgumentError, InvalidDataError, UnsupportedError
+from ._columnar_files import by_pyarrow, read_by_pyarrow, write_by_pyarrow
 from .table import Table
 from .tree import LocalDiscretizationTreeClassifier, cuts_by_name
 
@@ -41,6 +42,9 @@ def _path_text(path):
 
 def read_table(path: FilePath, **options) -> Table:
     """Read a table from a file: CSV, TSV, ARFF, NPY, fvecs, bvecs, ivecs or raw, each also as .gz and .zst.
+
+    Parquet (.parquet, .pq) and Arrow (.arrow, .feather, .ipc, .arrows) are read by the plug-in for files where it lies
+    beside the package's library, else by pyarrow.
 
     Parameters
     ----------
@@ -100,8 +104,10 @@ def read_table(path: FilePath, **options) -> Table:
             options[name] = os.fspath(options[name]) if name == "schema" else str(options[name])
     if isinstance(options.get("header"), bool):
         options["header"] = "yes" if options["header"] else "no"
+    path = _path_text(path)
+    format = by_pyarrow(path, options.get("format", ""))
     with job() as run:
-        table = _core.read_table(_path_text(path), options, run)
+        table = read_by_pyarrow(path, format, options, run) if format else _core.read_table(path, options, run)
     return Table(table)
 
 
@@ -114,15 +120,20 @@ def write_table(table, path: FilePath, *, format: str = "", separator: str = "",
     path : str or path-like
         Its suffix names the format unless ``format`` does; .gz and .zst compress. "-" is standard output.
     format : str
-        csv, tsv, arff, npy, fvecs, bvecs, ivecs or raw.
+        csv, tsv, arff, npy, fvecs, bvecs, ivecs, raw, parquet or arrow.
     separator : str
         Of CSV; by default a comma.
     dtype : str
         Of npy (float64) and raw (float32).
     """
+    path = _path_text(path)
+    by = by_pyarrow(path, format)
+    if by:
+        write_by_pyarrow(Table(table), path, by)
+        return
     table = Table(table)._core_table
     with job() as run:
-        _core.write_table(_path_text(path), table, format, separator, dtype, run)
+        _core.write_table(path, table, format, separator, dtype, run)
 
 
 def read_cuts(path: FilePath) -> dict:

@@ -14,31 +14,6 @@ namespace {
 // Rows between two looks at the cancel token: about a millisecond.
 constexpr std::int64_t kCancelRows = std::int64_t{1} << 16;
 
-// The code of a string. The dictionary reads 16 bytes of short values, and an Arrow buffer may end before.
-std::int32_t code_of(csv::Dictionary& dictionary, std::string_view value, std::int64_t row) {
-  if (value.size() > 16) return dictionary.find_or_add(csv::Dictionary::key_of(value), value, row);
-  std::array<char, 16> padded{};
-  if (!value.empty()) std::memcpy(padded.data(), value.data(), value.size());
-  const std::string_view text(padded.data(), value.size());
-  return dictionary.find_or_add(csv::Dictionary::key_of(text), text, row);
-}
-
-std::vector<std::string> values_of(const csv::Dictionary& dictionary) {
-  std::vector<std::string> values;
-  values.reserve(static_cast<std::size_t>(dictionary.size()));
-  for (std::int32_t code = 0; code < dictionary.size(); ++code) values.emplace_back(dictionary.value(code));
-  return values;
-}
-
-void check_utf8(const csv::Dictionary& dictionary, std::int32_t first, const Field& field) {
-  for (std::int32_t code = first; code < dictionary.size(); ++code) {
-    if (csv::find_invalid_utf8(dictionary.value(code)) < 0) continue;
-    const std::int64_t row = dictionary.first_row(code);
-    if (!field.codes.has_value()) field.refuse("its string is not UTF-8", row);
-    field.refuse("value " + std::to_string(row) + " of its dictionary is not UTF-8");
-  }
-}
-
 // Renumbers codes so that their values ascend by bytes.
 void sort_values(std::vector<std::string>& values, std::int32_t* codes, std::int64_t n_rows,
                  const CancelToken& cancel) {
@@ -164,6 +139,31 @@ void read_indices(const Field& field, const std::vector<Chunk>& chunks, csv::Dic
 }
 
 }  // namespace
+
+// The dictionary reads 16 bytes of short values, and an Arrow buffer may end before.
+std::int32_t code_of(csv::Dictionary& dictionary, std::string_view value, std::int64_t row) {
+  if (value.size() > 16) return dictionary.find_or_add(csv::Dictionary::key_of(value), value, row);
+  std::array<char, 16> padded{};
+  if (!value.empty()) std::memcpy(padded.data(), value.data(), value.size());
+  const std::string_view text(padded.data(), value.size());
+  return dictionary.find_or_add(csv::Dictionary::key_of(text), text, row);
+}
+
+std::vector<std::string> values_of(const csv::Dictionary& dictionary) {
+  std::vector<std::string> values;
+  values.reserve(static_cast<std::size_t>(dictionary.size()));
+  for (std::int32_t code = 0; code < dictionary.size(); ++code) values.emplace_back(dictionary.value(code));
+  return values;
+}
+
+void check_utf8(const csv::Dictionary& dictionary, std::int32_t first, const Field& field) {
+  for (std::int32_t code = first; code < dictionary.size(); ++code) {
+    if (csv::find_invalid_utf8(dictionary.value(code)) < 0) continue;
+    const std::int64_t row = dictionary.first_row(code);
+    if (!field.codes.has_value()) field.refuse("its string is not UTF-8", row);
+    field.refuse("value " + std::to_string(row) + " of its dictionary is not UTF-8");
+  }
+}
 
 SharedCodes shared_codes(const Field& field, const Chunk& chunk, csv::MemoryMeter& meter) {
   const bool fits = field.codes.has_value() && (field.codes->kind == Kind::int32 || field.codes->kind == Kind::uint32);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/arrow/chunk.hpp"
@@ -12,6 +13,15 @@
 #include "stope/table.hpp"
 
 namespace stope::io::arrow {
+
+/// The code of a string, which need not be followed by anything readable. A new one is added, with its row.
+std::int32_t code_of(csv::Dictionary& dictionary, std::string_view value, std::int64_t row);
+
+/// The values of a dictionary, by code.
+std::vector<std::string> values_of(const csv::Dictionary& dictionary);
+
+/// Throws invalid_data, with the row, if a value from code `first` on is not UTF-8.
+void check_utf8(const csv::Dictionary& dictionary, std::int32_t first, const Field& field);
 
 /// The codes of one chunk that may be used where they lie, with the values they stand for.
 struct SharedCodes {

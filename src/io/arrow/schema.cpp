@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "io/json_tree.hpp"
 #include "stope/error.hpp"
 
 namespace stope::io::arrow {
@@ -57,6 +58,20 @@ ValueType usual_type(const Field& field) {
   return whole ? ValueType::integer : ValueType::real;
 }
 
+std::vector<std::string> listed_values(std::string_view json, const Field& field) {
+  const JsonTree tree = parse_json(json, field.source);
+  if (tree.kind != JsonTree::Kind::array) field.refuse("its metadata lists its values in no list");
+  std::vector<std::string> values;
+  values.reserve(tree.items.size());
+  std::unordered_set<std::string_view> seen;
+  for (const JsonTree& item : tree.items) {
+    if (item.kind != JsonTree::Kind::string) field.refuse("its metadata lists a value that is no text");
+    if (!seen.insert(item.text).second) field.refuse("its metadata lists the value '" + item.text + "' twice");
+    values.push_back(item.text);
+  }
+  return values;
+}
+
 // Types in metadata refine what the Arrow type says. Where the two disagree, somebody has put other values under an old
 // field, and the Arrow type counts.
 void apply_metadata(const char* metadata, Field& field) {
@@ -73,6 +88,10 @@ void apply_metadata(const char* metadata, Field& field) {
       const std::optional<ValueType> type = named(value, ValueType::binominal);
       if (!type.has_value()) field.refuse("its metadata names an unknown type");
       if (is_nominal(*type) == field.nominal() && field.value_type != ValueType::date) field.value_type = *type;
+    } else if (key == kValuesKey && field.codes.has_value()) {
+      field.values = listed_values(value, field);
+    } else if (key == kOrderKey && field.codes.has_value()) {
+      field.sorted_values = value == "sorted";
     }
   }
 }
@@ -142,6 +161,20 @@ std::vector<Field> fields_of(const ArrowSchema& schema, const std::string& sourc
     if (!names.insert(fields.back().name).second) refuse("two columns are named '" + fields.back().name + "'", source);
   }
   return fields;
+}
+
+std::string with_entry(const char* metadata, const std::string& key, const std::string& value) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  if (metadata != nullptr) {
+    const Field nowhere;
+    MetadataReader reader(metadata, nowhere);
+    for (std::int32_t left = reader.number(); left > 0; --left) {
+      std::string name(reader.text());
+      entries.emplace_back(std::move(name), reader.text());
+    }
+  }
+  entries.emplace_back(key, value);
+  return encode_metadata(entries);
 }
 
 std::string encode_metadata(const std::vector<std::pair<std::string, std::string>>& entries) {

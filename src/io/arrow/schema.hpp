@@ -14,6 +14,10 @@ namespace stope::io::arrow {
 // Keys of a field's metadata. Values are the names of roles and of types, as in schema files.
 inline constexpr const char* kRoleKey = "stope.role";
 inline constexpr const char* kTypeKey = "stope.type";
+// Parquet keeps no value that no row has, and those of others in the order in which they come. Where a dictionary says
+// more, one of these tells it: a JSON list of all values, or the word "sorted".
+inline constexpr const char* kValuesKey = "stope.values";
+inline constexpr const char* kOrderKey = "stope.order";
 
 /// One column of a schema.
 struct Field {
@@ -23,6 +27,8 @@ struct Field {
   std::optional<Type> codes;  ///< of the indices into a dictionary
   ValueType value_type = ValueType::real;
   Role role = Role::regular;
+  std::optional<std::vector<std::string>> values = {};  ///< by kValuesKey
+  bool sorted_values = false;                           ///< by kOrderKey
 
   bool nominal() const { return is_nominal(value_type); }
   /// How a message begins: "column 'x'", "column 'x', row 3".
@@ -36,6 +42,9 @@ struct Field {
 /// Checks a schema and reads its columns. An empty name becomes the column's number, counted from 1, as in CSV headers.
 /// Throws as import_arrow does. `source` stands in messages.
 std::vector<Field> fields_of(const ArrowSchema& schema, const std::string& source);
+
+/// The metadata of a field, which may be null, with one more entry.
+std::string with_entry(const char* metadata, const std::string& key, const std::string& value);
 
 /// The metadata of a field in the interface's binary form.
 std::string encode_metadata(const std::vector<std::pair<std::string, std::string>>& entries);

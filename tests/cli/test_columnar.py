@@ -1,0 +1,492 @@
+"""Parquet and Arrow IPC: tables that pandas, polars, DuckDB and pyarrow write are read as their CSV is, what stope
+writes they read, and damaged files are refused in one line."""
+
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import duckdb
+import numpy as np
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+
+from program import PROGRAM, SHARED, environment, run
+
+FILES = json.loads(run("device", "--json").text)["files"]
+pytestmark = pytest.mark.skipif(not FILES["available"], reason=FILES["reason"])
+
+
+def csv_of(path, *options):
+    return run("convert", path, "-", "--output-format", "csv", *options).text
+
+
+def adult():
+    """A real table: numbers, texts, missing values."""
+    frame = pandas.read_csv(SHARED / "data/mixed/adult-train.csv", skipinitialspace=True, na_values="?", nrows=4000)
+    return frame
+
+
+def whole_floats(frame):
+    """The frame with all numbers as doubles: integers are written back as 1, doubles as 1.0."""
+    return frame.astype({name: "float64" for name in frame.select_dtypes("number").columns})
+
+
+@pytest.fixture(scope="module")
+def table():
+    frame = whole_floats(adult())
+    texts = frame.select_dtypes(exclude="number").columns
+    return pa.Table.from_pandas(frame.astype({name: "object" for name in texts}), preserve_index=False)
+
+
+@pytest.fixture(scope="module")
+def expected(table, tmp_path_factory):
+    path = tmp_path_factory.mktemp("expected") / "t.csv"
+    table.to_pandas().to_csv(path, index=False)
+    return csv_of(path)
+
+
+def ipc(table, open_writer, **how):
+    out = io.BytesIO()
+    with open_writer(out, table.schema, **how) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def parquet(table, **how):
+    out = io.BytesIO()
+    pq.write_table(table, out, **how)
+    return out.getvalue()
+
+
+def by_duckdb(table, path, options):
+    connection = duckdb.connect()
+    connection.register("t", table)
+    connection.sql(f"COPY t TO '{path}' (FORMAT parquet{options})")
+
+
+def numbers_of(table):
+    return [field.name for field in table.schema if pa.types.is_floating(field.type)]
+
+
+WRITERS = {
+    "pyarrow": lambda t, path: pq.write_table(t, path),
+    "pages of version 2": lambda t, path: pq.write_table(t, path, data_page_version="2.0"),
+    "no dictionaries": lambda t, path: pq.write_table(t, path, use_dictionary=False),
+    "no compression": lambda t, path: pq.write_table(t, path, compression="none"),
+    "zstd": lambda t, path: pq.write_table(t, path, compression="zstd"),
+    "gzip": lambda t, path: pq.write_table(t, path, compression="gzip"),
+    "brotli": lambda t, path: pq.write_table(t, path, compression="brotli"),
+    "lz4": lambda t, path: pq.write_table(t, path, compression="lz4"),
+    "many row groups": lambda t, path: pq.write_table(t, path, row_group_size=97),
+    "small pages": lambda t, path: pq.write_table(t, path, data_page_size=512),
+    "a dictionary that overflows": lambda t, path: pq.write_table(t, path, dictionary_pagesize_limit=64),
+    "byte stream split": lambda t, path: pq.write_table(
+        t, path, use_dictionary=False, column_encoding={n: "BYTE_STREAM_SPLIT" for n in numbers_of(t)}),
+    "delta texts": lambda t, path: pq.write_table(
+        t, path, use_dictionary=False,
+        column_encoding={f.name: "DELTA_BYTE_ARRAY" for f in t.schema if not pa.types.is_floating(f.type)}),
+    "delta lengths": lambda t, path: pq.write_table(
+        t, path, use_dictionary=False,
+        column_encoding={f.name: "DELTA_LENGTH_BYTE_ARRAY" for f in t.schema if not pa.types.is_floating(f.type)}),
+    "no schema of Arrow": lambda t, path: pq.write_table(t, path, store_schema=False),
+    "pandas": lambda t, path: t.to_pandas().to_parquet(path),
+    "polars": lambda t, path: polars.from_arrow(t).write_parquet(path),
+    "polars, snappy": lambda t, path: polars.from_arrow(t).write_parquet(path, compression="snappy", row_group_size=500),
+    "DuckDB": lambda t, path: by_duckdb(t, path, ""),
+    "DuckDB, zstd": lambda t, path: by_duckdb(t, path, ", COMPRESSION zstd, ROW_GROUP_SIZE 2048"),
+    "DuckDB, version 2": lambda t, path: by_duckdb(t, path, ", PARQUET_VERSION v2"),
+}
+
+ARROW_WRITERS = {
+    "a file": lambda t: ipc(t, pa.ipc.new_file),
+    "a stream": lambda t: ipc(t, pa.ipc.new_stream),
+    "many batches": lambda t: ipc(pa.Table.from_batches(t.to_batches(max_chunksize=333)), pa.ipc.new_file),
+    "lz4": lambda t: ipc(t, pa.ipc.new_file, options=pa.ipc.IpcWriteOptions(compression="lz4")),
+    "zstd, many batches": lambda t: ipc(pa.Table.from_batches(t.to_batches(max_chunksize=333)), pa.ipc.new_file,
+                                        options=pa.ipc.IpcWriteOptions(compression="zstd")),
+    "zstd stream": lambda t: ipc(t, pa.ipc.new_stream, options=pa.ipc.IpcWriteOptions(compression="zstd")),
+    "polars": lambda t: polars.from_arrow(t).write_ipc(None).getvalue(),
+    "polars, old strings": lambda t: polars.from_arrow(t).write_ipc(None, compat_level=polars.CompatLevel.oldest()).getvalue(),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_parquet_of_other_programs_is_read_as_its_csv(table, expected, tmp_path, writer):
+    path = tmp_path / "t.parquet"
+    WRITERS[writer](table, path)
+    assert csv_of(path) == expected
+    assert csv_of(path, "--threads", "1") == expected
+
+
+@pytest.mark.parametrize("writer", ARROW_WRITERS)
+def test_arrow_of_other_programs_is_read_as_its_csv(table, expected, tmp_path, writer):
+    content = ARROW_WRITERS[writer](table)
+    (tmp_path / "t.arrow").write_bytes(content)
+    assert csv_of(tmp_path / "t.arrow") == expected
+    piped = run("convert", "-", "-", "--output-format", "csv", stdin=content).text
+    assert piped == expected
+
+
+def test_parquet_comes_through_a_pipe(table, expected):
+    assert run("convert", "-", "-", "--output-format", "csv", stdin=parquet(table)).text == expected
+
+
+def test_pandas_feather_is_read(table, expected, tmp_path):
+    pyarrow.feather.write_feather(table, str(tmp_path / "t.feather"))
+    assert csv_of(tmp_path / "t.feather") == expected
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows", "feather", "parquet.zst"])
+def test_what_stope_writes_it_reads_back(table, expected, tmp_path, suffix):
+    table.to_pandas().to_csv(tmp_path / "t.csv", index=False)
+    path = tmp_path / f"t.{suffix}"
+    run("convert", tmp_path / "t.csv", path)
+    assert csv_of(path) == expected
+
+
+def test_others_read_what_stope_writes(table, tmp_path):
+    frame = table.to_pandas()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    run("convert", tmp_path / "t.csv", tmp_path / "t.parquet")
+    run("convert", tmp_path / "t.csv", tmp_path / "t.arrow")
+    path = str(tmp_path / "t.parquet")
+    readers = [pq.read_table(path).to_pandas(), polars.read_parquet(path).to_pandas(), duckdb.sql(f"FROM '{path}'").df(),
+               polars.read_ipc(tmp_path / "t.arrow", memory_map=False).to_pandas(),
+               pyarrow.feather.read_table(str(tmp_path / "t.arrow")).to_pandas()]
+    for read in readers:
+        assert list(read.columns) == list(frame.columns)
+        for name in frame.columns:
+            ours, theirs = read[name], frame[name]
+            if name in numbers_of(table):
+                assert np.array_equal(ours.to_numpy(dtype=float), theirs.to_numpy(dtype=float), equal_nan=True), name
+            else:
+                assert [x if isinstance(x, str) else None for x in ours] == [
+                    x if isinstance(x, str) else None for x in theirs], name
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_roles_types_and_value_lists_come_back(tmp_path, suffix):
+    (tmp_path / "t.arff").write_text(
+        "@relation t\n@attribute n numeric\n@attribute i integer\n@attribute c {never,z,a,\"q\\\"q\"}\n"
+        "@attribute b {yes,no}\n@attribute d date yyyy-MM-dd\n@data\n"
+        "1.5,1,a,no,2024-02-29\n?,2,z,?,?\n-0.0,?,?,yes,1960-01-01\n")
+    run("convert", tmp_path / "t.arff", tmp_path / f"t.{suffix}", "--target", "c", "--id", "i")
+    before = run("info", tmp_path / "t.arff", "--json", "--target", "c", "--id", "i").json()
+    after = run("info", tmp_path / f"t.{suffix}", "--json").json()
+    assert after["columns"] == before["columns"]
+    run("convert", tmp_path / "t.arff", tmp_path / "a.arff", "--target", "c", "--id", "i")
+    run("convert", tmp_path / f"t.{suffix}", tmp_path / "b.arff")
+    strip = lambda path: path.read_text().split("\n", 1)[1]  # the relation's name is the file's
+    assert strip(tmp_path / "a.arff") == strip(tmp_path / "b.arff")
+
+
+def test_every_type_becomes_what_the_documents_say(tmp_path):
+    import datetime
+    import decimal
+
+    day = datetime.date(2024, 2, 29)
+    table = pa.table({
+        "i8": pa.array([1, None, -3], pa.int8()), "u8": pa.array([1, None, 255], pa.uint8()),
+        "i64": pa.array([1, None, 2**53], pa.int64()), "u64": pa.array([1, None, 2**53], pa.uint64()),
+        "f16": pa.array(np.array([1, np.nan, 0.5], np.float16)), "f32": pa.array([1, None, 0.5], pa.float32()),
+        "bool": [True, None, False], "null": pa.nulls(3),
+        "dec": pa.array([decimal.Decimal("1.25"), None, decimal.Decimal("-3.50")], pa.decimal128(9, 2)),
+        "date": pa.array([day, None, day], pa.date32()),
+        "ms": pa.array([datetime.datetime(2024, 2, 29, 12), None, None], pa.timestamp("ms")),
+        "ns": pa.array([datetime.datetime(2024, 2, 29, 12), None, None], pa.timestamp("ns", "UTC")),
+        "large": pa.array(["x", None, ""], pa.large_string()), "view": pa.array(["x", None, "y"], pa.string_view()),
+        "cat": pa.array(["b", None, "a"]).dictionary_encode(),
+    })
+    (tmp_path / "t.arrow").write_bytes(ipc(table, pa.ipc.new_file))
+    pq.write_table(table, tmp_path / "t.parquet")
+    arrow, from_parquet = csv_of(tmp_path / "t.arrow"), csv_of(tmp_path / "t.parquet")
+    assert arrow == from_parquet
+    first = dict(zip(arrow.splitlines()[0].split(","), arrow.splitlines()[1].split(",")))
+    assert first["bool"] == "true" and first["dec"] == "1.25" and first["date"] == "2024-02-29"
+    types = {c["name"]: c["type"] for c in run("info", tmp_path / "t.parquet", "--json").json()["columns"]}
+    assert types["i8"] == types["u64"] == "integer" and types["null"] == "real" and types["ms"] == "date"
+    assert types["bool"] == "binominal" and types["large"] == types["view"] == types["cat"] == "polynominal"
+
+
+def test_instants_of_96_bits_reach_beyond_2262(tmp_path):
+    pq.write_table(pa.table({"t": pa.array([0, 253402300799 * 10**3], pa.timestamp("ms"))}), tmp_path / "t.parquet",
+                   use_deprecated_int96_timestamps=True)
+    assert "9999-12-31" in csv_of(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_a_nested_column_is_refused_by_name_and_may_be_ignored(tmp_path, kind):
+    table = pa.table({"x": [1.0, 2.0], "list": [[1], [2, 3]], "struct": [{"a": 1}, {"a": 2}]})
+    path = tmp_path / f"t.{kind}"
+    path.write_bytes(parquet(table) if kind == "parquet" else ipc(table, pa.ipc.new_file))
+    done = run("info", path, code=3)
+    assert len(done.error_lines()) == 1 and "column 'list'" in done.err
+    info = run("info", path, "--ignore", "list,struct", "--json").json()
+    assert [c["name"] for c in info["columns"]] == ["x"]
+    assert run("info", path, "--ignore", "2,3", "--json").json()["columns"] == info["columns"]
+
+
+def test_ignored_columns_are_not_decoded(tmp_path):
+    """The pages of the ignored column are damaged, which nobody may notice."""
+    rng = np.random.default_rng(1)
+    table = pa.table({"x": np.arange(1000.0), "y": rng.normal(size=1000)})
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path, use_dictionary=False, compression="snappy")
+    column = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    content = bytearray(path.read_bytes())
+    content[column.data_page_offset:column.data_page_offset + column.total_compressed_size] = bytes(
+        column.total_compressed_size)
+    path.write_bytes(content)
+    assert len(run("stats", path, code=3).error_lines()) == 1
+    assert run("info", path, "--ignore", "y", "--json").json()["rows"] == 1000
+
+
+SHAPES = {
+    "zero rows": pa.table({"x": pa.array([], pa.float64()), "s": pa.array([], pa.string())}),
+    "all null": pa.table({"x": pa.nulls(5, pa.float64()), "s": pa.nulls(5, pa.string()), "b": pa.nulls(5, pa.bool_())}),
+    "one column": pa.table({"x": [1.0, 2.0]}),
+    "5,000 columns": pa.table({f"c{i}": [float(i), -1.0] for i in range(5000)}),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_odd_shapes_are_read(tmp_path, shape, kind):
+    table = SHAPES[shape]
+    path = tmp_path / f"t.{kind}"
+    path.write_bytes(parquet(table) if kind == "parquet" else ipc(table, pa.ipc.new_file))
+    info = run("info", path, "--json").json()
+    assert info["rows"] == table.num_rows and [c["name"] for c in info["columns"]] == table.column_names
+
+
+def test_empty_row_groups_between_others_are_read(tmp_path):
+    schema = pa.schema([("x", pa.float64()), ("s", pa.string())])
+    with pq.ParquetWriter(tmp_path / "t.parquet", schema) as writer:
+        for rows in [2, 0, 3, 0]:
+            writer.write_table(pa.table({"x": [float(rows)] * rows, "s": [f"v{rows}"] * rows}, schema=schema))
+    assert csv_of(tmp_path / "t.parquet").split() == ["x,s"] + ["2.0,v2"] * 2 + ["3.0,v3"] * 3
+
+
+@pytest.mark.parametrize("order", ["sorted", "appearance"])
+def test_values_come_in_one_order_whatever_the_row_groups(tmp_path, order):
+    rng = random.Random(7)
+    table = pa.table({"s": [f"v{rng.randrange(40)}" for _ in range(3000)]})
+    table.to_pandas().to_csv(tmp_path / "t.csv", index=False)
+    wanted = run("convert", tmp_path / "t.csv", tmp_path / "w.arff", "--nominal-order", order)
+    header = (tmp_path / "w.arff").read_text().split("\n")[2]
+    for group_rows, dictionary in [(3000, True), (100, True), (100, False), (1, True)]:
+        pq.write_table(table, tmp_path / "t.parquet", row_group_size=group_rows, use_dictionary=dictionary)
+        run("convert", tmp_path / "t.parquet", tmp_path / "g.arff", "--nominal-order", order)
+        assert (tmp_path / "g.arff").read_text().split("\n")[2] == header, (group_rows, dictionary, wanted.err)
+
+
+def test_categories_keep_their_order_and_unused_values(tmp_path):
+    frame = pandas.DataFrame({"c": pandas.Categorical(["b", "a", None], categories=["z", "b", "a"])})
+    frame.to_parquet(tmp_path / "t.parquet")
+    run("convert", tmp_path / "t.parquet", tmp_path / "t.arff")
+    assert "{z,b,a}" in (tmp_path / "t.arff").read_text()
+
+
+def test_a_job_gives_the_same_from_parquet_and_csv(table, tmp_path):
+    table.slice(0, 600).to_pandas().to_csv(tmp_path / "t.csv", index=False)
+    pq.write_table(table.slice(0, 600), tmp_path / "t.parquet")
+    target = table.column_names[-1]
+    outs = [run("classify", tmp_path / f"t.{kind}", tmp_path / f"t.{kind}", "--target", target, "--metric", "gower", "-k", "3").out
+            for kind in ["csv", "parquet"]]
+    mixed = run("classify", tmp_path / "t.parquet", tmp_path / "t.csv", "--target", target, "--metric", "gower", "-k", "3").out
+    assert outs[0] == outs[1] == mixed
+
+
+# ---- hostile files ----
+
+
+def refused(path, *options, codes=(3, 4, 5)):
+    done = run("stats", path, *options, code=None)
+    assert done.code in codes, (done.code, done.err)
+    assert len(done.error_lines()) == 1 and len(done.err.strip().splitlines()) == 1, done.err
+    return done.err
+
+
+def test_parquet_that_is_cut_off_anywhere_is_refused(tmp_path, table):
+    content = parquet(table.slice(0, 300))
+    for share in [0.0, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999]:
+        (tmp_path / "t.parquet").write_bytes(content[:int(len(content) * share)])
+        refused(tmp_path / "t.parquet")
+    (tmp_path / "t.parquet").write_bytes(content[:-1])
+    assert "is not a whole Parquet file" in refused(tmp_path / "t.parquet")
+
+
+def test_arrow_that_is_cut_off_anywhere_is_refused(tmp_path, table):
+    for open_writer in [pa.ipc.new_file, pa.ipc.new_stream]:
+        content = ipc(table.slice(0, 300), open_writer)
+        for share in [0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95]:
+            (tmp_path / "t.arrow").write_bytes(content[:int(len(content) * share)])
+            refused(tmp_path / "t.arrow")
+
+
+def damaged(content, rng):
+    """The content with a few bytes changed, more often near its end, where the lists are."""
+    content = bytearray(content)
+    for _ in range(rng.choice([1, 1, 2, 8])):
+        at = rng.randrange(len(content)) if rng.random() < 0.5 else len(content) - 1 - rng.randrange(min(len(content), 2000))
+        content[at] = rng.choice([0, 255, content[at] ^ (1 << rng.randrange(8)), rng.randrange(256)])
+    return bytes(content)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "parquet delta", "arrow", "arrow zstd", "arrows"])
+def test_damaged_bytes_never_end_the_program(tmp_path, table, kind):
+    small = table.slice(0, 200)
+    content = {
+        "parquet": lambda: parquet(small),
+        "parquet delta": lambda: parquet(small, **{"use_dictionary": False, "data_page_version": "2.0"}),
+        "arrow": lambda: ipc(small, pa.ipc.new_file),
+        "arrow zstd": lambda: ipc(small, pa.ipc.new_file, options=pa.ipc.IpcWriteOptions(compression="zstd")),
+        "arrows": lambda: ipc(small, pa.ipc.new_stream),
+    }[kind]()
+    path = tmp_path / ("t." + kind.split()[0])
+    rng = random.Random(int(os.environ.get("STOPE_SEED", "25")))
+    for round in range(30):
+        path.write_bytes(damaged(content, rng))
+        done = run("info", path, "--memory-limit", "1GB", code=None, timeout=60)
+        assert done.code in (0, 3, 4, 5), (round, done.code, done.err)
+        assert done.code == 0 or len(done.error_lines()) == 1, (round, done.err)
+
+
+def test_a_small_file_that_declares_many_rows_is_refused(tmp_path):
+    """A page's run says 10 values; the footer, the row group and the page say a billion."""
+    table = pa.table({"x": pa.array([1] * 10, pa.int32())})
+    content = parquet(table, compression="none", write_statistics=False, store_schema=False)
+    # 10 as zigzag is 0x14; a billion takes five bytes, which would move everything: 127 rows fit one byte.
+    few = content.replace(b"\x15\x14", b"\x15\x7e").replace(b"\x16\x14", b"\x16\x7e")
+    (tmp_path / "t.parquet").write_bytes(few)
+    refused(tmp_path / "t.parquet")
+
+
+def test_a_page_that_expands_a_thousand_times_is_refused(tmp_path):
+    table = pa.table({"x": np.zeros(20_000_000)})
+    pq.write_table(table, tmp_path / "t.parquet", use_dictionary=False, compression="zstd", data_page_size=1 << 30,
+                   max_rows_per_page=20_000_000, row_group_size=20_000_000)
+    assert "says that it becomes 160" in refused(tmp_path / "t.parquet")
+
+
+def test_encrypted_parquet_is_refused_in_words(tmp_path):
+    for plain_footer in [False, True]:
+        import base64
+
+        import pyarrow.parquet.encryption as pe
+
+        class Kms(pe.KmsClient):
+            def wrap_key(self, key, master):
+                return base64.b64encode(key)
+
+            def unwrap_key(self, key, master):
+                return base64.b64decode(key)
+
+        factory = pe.CryptoFactory(lambda _: Kms())
+        config = pe.EncryptionConfiguration(footer_key="k", column_keys={"k": ["x"]}, plaintext_footer=plain_footer)
+        properties = factory.file_encryption_properties(pe.KmsConnectionConfig(), config)
+        table = pa.table({"x": [1.0, 2.0]})
+        with pq.ParquetWriter(tmp_path / "t.parquet", table.schema, encryption_properties=properties) as writer:
+            writer.write_table(table)
+        assert "encrypted" in refused(tmp_path / "t.parquet")
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    table = pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0])], names=["x", "x"])
+    (tmp_path / "t.arrow").write_bytes(ipc(table, pa.ipc.new_file))
+    assert "two columns are named 'x'" in refused(tmp_path / "t.arrow")
+
+
+def test_a_number_beyond_2_to_53_is_refused_with_its_row(tmp_path):
+    pq.write_table(pa.table({"x": pa.array([1, 2**53 + 1], pa.int64())}), tmp_path / "t.parquet")
+    assert "column 'x', row 1" in refused(tmp_path / "t.parquet")
+
+
+# ---- memory, interrupts, the plug-in ----
+
+
+def test_a_table_beyond_the_limit_goes_to_a_file(tmp_path):
+    rng = np.random.default_rng(3)
+    table = pa.table({f"c{i}": rng.normal(size=400_000) for i in range(16)})  # 51 MB
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=50_000)
+    free = run("stats", tmp_path / "t.parquet", "--json").json()["columns"]
+    tight = run("stats", tmp_path / "t.parquet", "--memory-limit", "64MB", "--json").json()["columns"]
+    assert free == tight
+
+
+def test_an_uncompressed_arrow_file_is_mapped_not_copied(tmp_path):
+    table = pa.table({f"c{i}": np.arange(1_000_000.0) for i in range(20)})  # 160 MB
+    path = tmp_path / "t.arrow"
+    path.write_bytes(ipc(pa.Table.from_batches(table.combine_chunks().to_batches()), pa.ipc.new_file))
+    # Nothing of 160 MB fits into the limit but a mapping, and no temporary file can be made.
+    done = run("info", path, "--memory-limit", "32MB", "--json", env={"TMPDIR": str(tmp_path / "nowhere")})
+    assert done.json()["rows"] == 1_000_000
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_a_writer_that_is_killed_leaves_the_old_file(tmp_path, suffix):
+    rng = np.random.default_rng(4)
+    pq.write_table(pa.table({f"c{i}": rng.normal(size=300_000) for i in range(20)}), tmp_path / "in.parquet")
+    path = tmp_path / f"out.{suffix}"
+    for delay in [0.05, 0.15, 0.3, 0.5]:
+        path.write_bytes(b"old")
+        child = subprocess.Popen([PROGRAM, "convert", tmp_path / "in.parquet", path], env=environment(),
+                                 stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        if path.read_bytes() != b"old":
+            assert run("info", path, "--json").json()["rows"] == 300_000
+
+
+def test_an_interrupt_stops_the_reader_and_leaves_nothing(tmp_path):
+    rng = np.random.default_rng(5)
+    pq.write_table(pa.table({f"c{i}": rng.normal(size=1_000_000) for i in range(10)}), tmp_path / "t.parquet",
+                   compression="gzip")
+    child = subprocess.Popen([PROGRAM, "convert", tmp_path / "t.parquet", tmp_path / "out.csv"], env=environment(),
+                             stderr=subprocess.PIPE)
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=30)
+    assert child.returncode in (0, 130) and ((tmp_path / "out.csv").exists() == (child.returncode == 0))
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x7fELF nonsense"])
+def test_without_the_plug_in_the_format_is_named(tmp_path, table, content):
+    (tmp_path / "t.parquet").write_bytes(parquet(table.slice(0, 5)))
+    plugin = tmp_path / "libstope_files.so"
+    if content is not None:
+        plugin.write_bytes(content)
+    env = {"STOPE_FILES_PLUGIN": str(plugin)}
+    done = run("info", tmp_path / "t.parquet", code=3, env=env)
+    assert len(done.error_lines()) == 1 and "is a Parquet file" in done.err and "duckdb" in done.err
+    assert not run("device", "--json", env=env).json()["files"]["available"]
+    assert "files      no: " in run("--version", env=env).text
+    done = run("convert", SHARED / "data/mixed/titanic.csv", tmp_path / "out.parquet", code=3, env=env)
+    assert len(done.error_lines()) == 1 and not (tmp_path / "out.parquet").exists()
+
+
+def test_a_name_that_hides_the_format_is_told(tmp_path, table):
+    (tmp_path / "t.csv").write_bytes(parquet(table.slice(0, 5)))
+    assert "is a Parquet file" in run("info", tmp_path / "t.csv", code=3).err
+    (tmp_path / "t").write_bytes(parquet(table.slice(0, 5)))
+    assert run("info", tmp_path / "t", "--json").json()["rows"] == 5
+    (tmp_path / "t.parquet").write_text("x,y\n1,2\n")
+    assert "is not a Parquet file" in run("info", tmp_path / "t.parquet", code=3).err
+
+
+def test_generated_tables_are_written_in_parts(tmp_path):
+    for suffix in ["parquet", "arrow", "csv"]:
+        run("gen", "mixed", "60", "50000", "--seed", "3", "-o", tmp_path / f"t.{suffix}")
+    from_parquet = csv_of(tmp_path / "t.parquet")
+    assert from_parquet == csv_of(tmp_path / "t.arrow")
+    assert from_parquet.count("\n") == (tmp_path / "t.csv").read_text().count("\n")
