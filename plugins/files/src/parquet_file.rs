@@ -40,11 +40,18 @@ fn options() -> ArrowReaderOptions {
         .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
 }
 
+const NOT_PARQUET: &str = "is not a Parquet file: it does not begin with PAR1";
 const TOO_SHORT: &str = "is too short for a Parquet file, or was cut off";
 
 fn check_frame(bytes: &[u8]) -> Outcome<()> {
     if bytes.len() < 12 {
-        return Err(invalid(TOO_SHORT));
+        return Err(invalid(
+            if b"PAR1".starts_with(&bytes[..bytes.len().min(4)]) {
+                TOO_SHORT
+            } else {
+                NOT_PARQUET
+            },
+        ));
     }
     let (head, tail) = (&bytes[..4], &bytes[bytes.len() - 4..]);
     if head == b"PARE" || tail == b"PARE" {
