@@ -212,11 +212,9 @@ impl ParquetFile {
             .max()
             .copied()
             .unwrap_or(0);
-        let rows = if delta == 0 {
-            batch_rows
-        } else {
-            batch_rows.min((DELTA_BATCH / delta).max(16) as usize)
-        };
+        let rows = DELTA_BATCH
+            .checked_div(delta)
+            .map_or(batch_rows, |most| batch_rows.min(most.max(16) as usize));
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
             self.bytes.clone(),
             self.metadata.clone(),

@@ -80,7 +80,7 @@ fn readable(column: &ArrayRef) -> ArrayRef {
         return column.clone();
     };
     let keys = codes.keys();
-    if keys.null_count() == 0 || codes.values().is_empty() {
+    if keys.null_count() == 0 {
         return column.clone();
     }
     let filled: Vec<i32> = keys.values().iter().map(|code| (*code).max(0)).collect();
