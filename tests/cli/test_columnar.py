@@ -186,6 +186,21 @@ def test_others_read_what_stope_writes(table, tmp_path):
                     x if isinstance(x, str) else None for x in theirs], name
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows"])
+def test_others_read_a_nominal_column_without_any_value(tmp_path, suffix):
+    (tmp_path / "t.arff").write_text("@relation t\n@attribute x numeric\n@attribute c {a,b}\n@attribute e {}\n@data\n1,?,?\n2,b,?\n")
+    path = tmp_path / f"t.{suffix}"
+    run("convert", tmp_path / "t.arff", path)
+    if suffix == "parquet":
+        read = [polars.read_parquet(path), pq.read_table(path), duckdb.sql(f"FROM '{path}'").pl()]
+    elif suffix == "arrow":
+        read = [polars.read_ipc(path), pyarrow.feather.read_table(str(path))]
+    else:
+        read = [polars.read_ipc_stream(path), pa.ipc.open_stream(path.read_bytes()).read_all()]
+    for frame in read:
+        assert list(frame["c"].to_pylist() if isinstance(frame, pa.Table) else frame["c"].cast(str)) == [None, "b"]
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 def test_roles_types_and_value_lists_come_back(tmp_path, suffix):
     (tmp_path / "t.arff").write_text(
