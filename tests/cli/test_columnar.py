@@ -390,14 +390,27 @@ def test_damaged_bytes_never_end_the_program(tmp_path, table, kind):
         assert done.code == 0 or len(done.error_lines()) == 1, (round, done.err)
 
 
-def test_a_small_file_that_declares_many_rows_is_refused(tmp_path):
-    """A page's run says 10 values; the footer, the row group and the page say a billion."""
+def declaring(content, n_rows, wanted):
+    """A Parquet file whose footer says that there are so many rows, where it said `n_rows` before."""
+    def field(n):  # an i64 behind the field before it, as Thrift's compact protocol writes it
+        n, text = 2 * n, b"\x16"
+        while n > 127:
+            text, n = text + bytes([n % 128 + 128]), n // 128
+        return text + bytes([n])
+
+    length = int.from_bytes(content[-8:-4], "little")
+    data, footer = content[:-8 - length], content[-8 - length:-8]
+    assert footer.count(field(n_rows)) >= 3  # of the file, the row group, the column
+    footer = footer.replace(field(n_rows), field(wanted))
+    return data + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+@pytest.mark.parametrize("wanted, message", [(10**9, "which cannot hold them"), (10**6, "its pages hold 10 of its 1000000")])
+def test_a_small_file_that_declares_many_rows_is_refused(tmp_path, wanted, message):
     table = pa.table({"x": pa.array([1] * 10, pa.int32())})
     content = parquet(table, compression="none", write_statistics=False, store_schema=False)
-    # 10 as zigzag is 0x14; a billion takes five bytes, which would move everything: 127 rows fit one byte.
-    few = content.replace(b"\x15\x14", b"\x15\x7e").replace(b"\x16\x14", b"\x16\x7e")
-    (tmp_path / "t.parquet").write_bytes(few)
-    refused(tmp_path / "t.parquet")
+    (tmp_path / "t.parquet").write_bytes(declaring(content, 10, wanted))
+    assert message in refused(tmp_path / "t.parquet")
 
 
 def test_a_page_that_expands_a_thousand_times_is_refused(tmp_path):
