@@ -69,7 +69,7 @@ def run(command, env=None):
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command[:3]))} failed: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return json.loads(done.stdout)
 
 
 def run_rival(name, file, threads):

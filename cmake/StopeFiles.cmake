@@ -18,7 +18,7 @@ function(stope_validate_cargo RESULT PROGRAM)
 endfunction()
 
 set(STOPE_WITH_FILES 0)
-if(NOT STOPE_FILES STREQUAL "OFF")
+if(NOT STOPE_FILES STREQUAL "OFF" AND NOT STOPE_SANITIZE)
   find_program(STOPE_CARGO NAMES cargo PATHS $ENV{HOME}/.cargo/bin VALIDATOR stope_validate_cargo DOC "Rust's cargo")
   if(STOPE_CARGO)
     set(STOPE_WITH_FILES 1)

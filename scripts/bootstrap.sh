@@ -7,6 +7,7 @@
 # --verify adds a browser and the packages of requirements-verify.txt, which are large.
 # --cuda is --demo with CUDA's compiler in any case. That compiler is the system's (CUDACXX, the path,
 # /usr/local/cuda), else it comes from the wheels of requirements-cuda.txt in .venv.
+# Rust's cargo, for the plug-in for files, is taken where it is (rustup's or the system's) and never installed.
 # STOPE_SKIP_BOOTSTRAP=1 leaves everything as it is: on other systems, install the packages named here by hand.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -3,5 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/bootstrap.sh --demo
-scripts/release.sh
+STOPE_FILES=${STOPE_FILES:-AUTO} scripts/release.sh
 cmake --install build/release --prefix "${1:-/usr/local}" | tail -n 1

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the release in build/release: library and command line, with --tests also the tests, and with an NVIDIA driver
-# also the CUDA plug-in. make demo, make test and make install share that folder, so that none compiles again what
+# Builds the release in build/release: library and command line, with --tests also the tests and, where cargo is, the
+# plug-in for files, whose crates take minutes. With an NVIDIA driver it builds the CUDA plug-in, too. make demo, make test and make install share that folder, so that none compiles again what
 # another has compiled.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --tests ]; then
-  export STOPE_TESTS=ON
-elif [ ! -f build/release/CMakeCache.txt ]; then # tests that are there already stay
-  export STOPE_TESTS=OFF
+  export STOPE_TESTS=ON STOPE_FILES=${STOPE_FILES:-AUTO}
+elif [ ! -f build/release/CMakeCache.txt ]; then # tests that are there already stay, and so does the plug-in for files
+  export STOPE_TESTS=OFF STOPE_FILES=${STOPE_FILES:-OFF}
 fi
 if scripts/has_nvidia_driver.sh; then export STOPE_CUDA=${STOPE_CUDA:-AUTO}; else export STOPE_CUDA=${STOPE_CUDA:-OFF}; fi
 exec scripts/build.sh release

@@ -75,9 +75,15 @@ const FilesPlugin& files_plugin() {
   return plugin;
 }
 
-const StopeFilesFunctions& files_functions(std::string_view format, const std::string& name) {
+const StopeFilesFunctions& files_functions(std::string_view format, const std::string& name, FilesUse use) {
   const FilesPlugin& plugin = files_plugin();
   if (plugin.functions != nullptr) return *plugin.functions;
+  if (use == FilesUse::write) {
+    throw Error(ErrorCode::unsupported,
+                "only the plug-in for files writes " + std::string(format) + ": " + plugin.reason +
+                    "; build stope where Rust's cargo is (https://rustup.rs), or write CSV",
+                {name});
+  }
   throw Error(ErrorCode::unsupported,
               "is " + std::string(format) + ", which only the plug-in for files reads and writes: " + plugin.reason +
                   "; build stope where Rust's cargo is (https://rustup.rs), or: duckdb -csv -c \"FROM '" + name +

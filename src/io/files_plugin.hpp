@@ -24,8 +24,11 @@ FilesPlugin load_files_plugin(const std::string& path);
 /// The result of load_files_plugin() for this installation (stope/files.hpp). The first call loads it.
 const FilesPlugin& files_plugin();
 
+enum class FilesUse { read, write };
+
 /// Its functions. Throws unsupported, about the file `name` of that format ("a Parquet file"), with how to get it.
-const StopeFilesFunctions& files_functions(std::string_view format, const std::string& name);
+const StopeFilesFunctions& files_functions(std::string_view format, const std::string& name,
+                                           FilesUse use = FilesUse::read);
 
 /// Throws what a function of the plug-in reported about the file `name`.
 [[noreturn]] void throw_files_failure(const StopeFilesFailure& failure, const std::string& name);

@@ -121,9 +121,9 @@ def test_the_suffix_says_how_a_tree_is_written(box, suffix, begins):
     (["tree", "t.csv", "--target", "y"], "o.csv"), (["tree", "t.csv", "--target", "y"], "o.svgz"),
     (JOBS["classify"], "o.parquet"), (JOBS["classify"], "o.npy"), (JOBS["knn"], "o.raw"), (JOBS["knn"], "o.xlsx"),
     (JOBS["pairwise"], "o.ivecs"), (JOBS["ranking"], "o.npy"), (JOBS["coded"], "o.xlsx"), (JOBS["lsq"], "o.npy"),
-    (JOBS["pca"], "o.csv.bz2"), (JOBS["normalize"], "o.parquet"), (JOBS["predict"], "o.npy"), (JOBS["convert"], "o.xml"),
+    (JOBS["pca"], "o.csv.bz2"), (JOBS["normalize"], "o.orc"), (JOBS["predict"], "o.npy"), (JOBS["convert"], "o.xml"),
     (["stats", "t.csv"], "o.svg"), (["info", "t.csv"], "o.arff"), (["evaluate", "t.csv", "--target", "y"], "o.npy"),
-    (["gen", "blobs", 2, 10], "o.parquet"), (["gen", 2, 10], "o.csv"),
+    (["gen", "blobs", 2, 10], "o.orc"), (["gen", 2, 10], "o.csv"),
     (["info", "t.csv"], "o.pdf"), (["info", "m.stope"], "o.png"), (["device"], "o.xyz"), (["completion", "bash"], "o.pdf"),
     (["check", "a.gram", "z.gram"], "o.html"),
 ])

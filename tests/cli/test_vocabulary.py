@@ -76,7 +76,7 @@ def test_the_version_says_what_the_program_was_made_of(words):
     lines = run(*words).text.splitlines()
     assert lines[0].startswith("stope ") and len(lines[0].split()) == 2
     facts = dict(line.split(maxsplit=1) for line in [line.replace("back ends", "back-ends") for line in lines[1:]])
-    assert list(facts) == ["back-ends", "cuda", "compiler", "commit", "licence"]
+    assert list(facts) == ["back-ends", "cuda", "files", "compiler", "commit", "licence"]
     available = [b["name"] for b in run("device", "--json").json()["backends"] if b["available"]]
     assert facts["back-ends"].split(", ") == available
     assert facts["compiler"].split()[0] in ("gcc", "clang") and facts["licence"] == "Apache 2.0"

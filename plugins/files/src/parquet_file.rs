@@ -40,11 +40,18 @@ fn options() -> ArrowReaderOptions {
         .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll)
 }
 
+const NOT_PARQUET: &str = "is not a Parquet file: it does not begin with PAR1";
 const TOO_SHORT: &str = "is too short for a Parquet file, or was cut off";
 
 fn check_frame(bytes: &[u8]) -> Outcome<()> {
     if bytes.len() < 12 {
-        return Err(invalid(TOO_SHORT));
+        return Err(invalid(
+            if b"PAR1".starts_with(&bytes[..bytes.len().min(4)]) {
+                TOO_SHORT
+            } else {
+                NOT_PARQUET
+            },
+        ));
     }
     let (head, tail) = (&bytes[..4], &bytes[bytes.len() - 4..]);
     if head == b"PARE" || tail == b"PARE" {
@@ -205,11 +212,9 @@ impl ParquetFile {
             .max()
             .copied()
             .unwrap_or(0);
-        let rows = if delta == 0 {
-            batch_rows
-        } else {
-            batch_rows.min((DELTA_BATCH / delta).max(16) as usize)
-        };
+        let rows = DELTA_BATCH
+            .checked_div(delta)
+            .map_or(batch_rows, |most| batch_rows.min(most.max(16) as usize));
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
             self.bytes.clone(),
             self.metadata.clone(),

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch, StructArray};
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StructArray};
 use arrow_data::ffi::FFI_ArrowArray;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -73,6 +74,23 @@ fn properties(schema: &Schema, options: &WriteOptions) -> Outcome<WriterProperti
     Ok(builder.build())
 }
 
+// A missing value's code is -1 in the core. Nobody may look at it below a null, but polars does: 0 is safe.
+fn readable(column: &ArrayRef) -> ArrayRef {
+    let Some(codes) = column.as_any().downcast_ref::<DictionaryArray<Int32Type>>() else {
+        return column.clone();
+    };
+    let keys = codes.keys();
+    if keys.null_count() == 0 {
+        return column.clone();
+    }
+    let filled: Vec<i32> = keys.values().iter().map(|code| (*code).max(0)).collect();
+    let keys = Int32Array::new(filled.into(), keys.nulls().cloned());
+    match DictionaryArray::try_new(keys, codes.values().clone()) {
+        Ok(array) => Arc::new(array),
+        Err(_) => column.clone(),
+    }
+}
+
 impl TableWriter {
     pub fn create(
         format: i32,
@@ -110,11 +128,19 @@ impl TableWriter {
             return Err(invalid("a batch has rows that are null as a whole"));
         }
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(columns.len()));
-        let batch = RecordBatch::try_new_with_options(
-            self.schema.clone(),
-            columns.columns().to_vec(),
-            &options,
-        )?;
+        let plain = !matches!(self.kind, Some(Kind::Parquet(_)));
+        let columns: Vec<ArrayRef> = columns
+            .columns()
+            .iter()
+            .map(|column| {
+                if plain {
+                    readable(column)
+                } else {
+                    column.clone()
+                }
+            })
+            .collect();
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
         match self.kind.as_mut() {
             Some(Kind::Parquet(writer)) => writer.write(&batch)?,
             Some(Kind::File(writer)) => writer.write(&batch)?,

@@ -171,7 +171,8 @@ void begin(Writer& writer, StopeFilesFormat kind, Owned<ArrowSchema>& schema, co
 }
 
 const StopeFilesFunctions& plugin_for(Format format, const std::string& path) {
-  return files_functions(format == Format::parquet ? "a Parquet file" : "an Arrow file (Feather)", path);
+  return files_functions(format == Format::parquet ? "a Parquet file" : "an Arrow file (Feather)", path,
+                         FilesUse::write);
 }
 
 std::int64_t batch_rows(StopeFilesFormat kind, const Table& table, const RunOptions& run) {
