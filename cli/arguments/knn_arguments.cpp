@@ -77,6 +77,7 @@ std::vector<std::string> KnnArguments::all_metrics() const {
 std::vector<NormalizeOptions> KnnArguments::all_normalizations() const {
   if (normalizations.empty()) return {normalization()};
   std::vector<NormalizeOptions> all;
+  all.reserve(normalizations.size());
   for (const Normalization method : normalizations) {
     all.push_back(normalization());
     all.back().method = method;

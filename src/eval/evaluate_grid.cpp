@@ -24,6 +24,7 @@ bool lists(std::string_view words, std::string_view word) {
 std::vector<Metric> metrics_of(const std::vector<std::string>& names,
                                const std::map<std::string, std::string>& params) {
   std::vector<Metric> metrics;
+  metrics.reserve(names.size());
   for (const std::string& name : names) {
     Metric metric{name, {}};
     const std::string_view known = find_metric(name).params;

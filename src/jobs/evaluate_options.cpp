@@ -116,6 +116,7 @@ std::vector<std::string> EvaluateJob::all_metrics() const {
 std::vector<NormalizeOptions> EvaluateJob::all_normalizations() const {
   if (normalizations.empty()) return {distance.normalize};
   std::vector<NormalizeOptions> all;
+  all.reserve(normalizations.size());
   for (const std::string& name : normalizations) {
     all.push_back(distance.normalize);
     all.back().method = normalization(name);

@@ -125,6 +125,7 @@ SearchReport explain(const KnnIndex& index, const knn::HeldVoters* voters, const
 
 std::vector<std::string> explained_features(const KnnIndex& index) try {
   std::vector<std::string> names;
+  names.reserve(index.fitted().features().size());
   for (const FeatureSpec& feature : index.fitted().features()) names.push_back(feature.name);
   return names;
 } catch (...) {
