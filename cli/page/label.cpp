@@ -55,7 +55,7 @@ double label_width(std::string_view text) {
 
 std::string fitted(std::string_view text, double width) {
   constexpr double kEllipsis = 12;
-  const std::string line = one_line(text);
+  std::string line = one_line(text);
   std::vector<Letter> letters;
   double all = 0;
   for (std::size_t i = 0; i < line.size(); i += letters.back().bytes) {

@@ -81,7 +81,7 @@ std::string p_value(double p, double least) {
 }
 
 std::string cut_off(std::string_view text, std::size_t most) {
-  const std::string line = one_line(text);
+  std::string line = one_line(text);
   std::size_t width = 0, end = 0;
   for (std::size_t i = 0; i < line.size();) {
     const Letter letter = letter_at(line, i);
