@@ -20,6 +20,10 @@
 #include "stope/table.hpp"
 #include "stope/vote.hpp"
 
+namespace stope::impute {
+class Fitted;  // the donors and their index (src/impute/fitted.hpp)
+}  // namespace stope::impute
+
 #pragma GCC visibility push(default)
 namespace stope {
 
@@ -83,10 +87,6 @@ struct FilledCell {
 /// Receives every value that was missing, row by row, each in the order of the columns. Called by the thread that
 /// called the job.
 using FilledSink = std::function<void(const FilledCell&)>;
-
-namespace impute {
-class Fitted;  // the donors and their index (src/impute/fitted.hpp)
-}
 
 /// Fitted donors. Copies share them; applying is const and safe from several threads at once.
 class Imputer {

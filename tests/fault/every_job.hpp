@@ -132,7 +132,9 @@ class Jobs {
            return [=] { describe(table, {.distinct = StatsOptions::Distinct::count, .histogram_bins = 4}, run); };
          }},
         {"describe with quantiles", every,
-         [=](const Table& table) -> Call { return [=] { describe(table, {.quantiles = {0.25, 0.5}}, run); }; }},
+         [=](const Table& table) -> Call {
+           return [=, options = StatsOptions{.quantiles = {0.25, 0.5}}] { describe(table, options, run); };
+         }},
         {"correlation", {}, [=](const Table& table) -> Call { return [=] { correlation(table, {}, run); }; }},
         {"correlation of ranks",
          {},

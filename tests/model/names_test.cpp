@@ -53,7 +53,7 @@ TEST(Names, OfEveryEnumerationGoThereAndBack) {
   check(compat, 2);
   check(value_type, 6);
   check(role, 5);
-  check(table_format, 9);
+  check(table_format, 12);
   check(header, 3);
   check(encoding, 4);
   check(nominal_order, 2);

@@ -42,8 +42,8 @@ double numerator(const std::string& name, const Pair& p, std::size_t i) {
   const double x = p.x[i], y = p.y[i], w = p.w[i], d = std::fabs(x - y);
   if (name == "gower") return w * scaled(p, i);
   if (name == "heom") return w * std::pow(scaled(p, i), 2);
-  if (name == "hamming" || name == "nominal-distance" || (name == "mixed-euclidean" && p.nominal[i]))
-    return x != y ? w : 0.0;
+  const bool counts_values = p.nominal[i] && (name == "mixed-euclidean" || name == "nan-euclidean");
+  if (name == "hamming" || name == "nominal-distance" || counts_values) return x != y ? w : 0.0;
   if (name == "manhattan" || name == "chebyshev" || name == "braycurtis") return w * d;
   if (name == "minkowski") return w * d * d * d;
   if (name == "canberra") return x == 0.0 && y == 0.0 ? 0.0 : w * d / (std::fabs(x) + std::fabs(y));
