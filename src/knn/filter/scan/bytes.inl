@@ -107,7 +107,7 @@ struct PresentByteProducts {
         values[v] = _mm512_maskz_cvtepi32_ps(0xffff, sums[i][v]);
         const __m512 row = _mm512_loadu_ps(scan.row_weights + number * kScanBlockRows + v * 16) - lacking;
         const __m512 both = _mm512_fmadd_ps(each, _mm512_maskz_cvtepi32_ps(0xffff, both_lack[v]), row);
-        weights[v] = _mm512_min_ps(_mm512_max_ps(both, floor), most);
+        weights[v] = _mm512_maskz_min_ps(0xffff, _mm512_maskz_max_ps(0xffff, both, floor), most);
         const __m512 bound = _mm512_fnmadd_ps(half_alpha, weights[v], least);
         kept |= static_cast<std::uint64_t>(_mm512_cmp_ps_mask(values[v], bound, _CMP_NLT_UQ)) << (v * 16);
       }
