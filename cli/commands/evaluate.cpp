@@ -332,14 +332,14 @@ class Evaluate : public Command {
     return (lsq_.lsq.alpha > 0 ? "ridge: " : "least squares: ") + score_text(found->scores) + repeats_text();
   }
 
-  // ROC AUC and log loss are left out where their confidences have no room.
+  // ROC AUC and log loss are left out where their confidences are too many.
   Confidences confidences(Session& session, const Table& table, std::int64_t n_ks) const {
     const Column& label = *column_of(table, Role::label);
-    const Confidences found = affordable_confidences(table, n_ks, session.run());
+    const Confidences found = affordable_confidences(table, n_ks);
     if (found == Confidences::none && label.nominal()) {
       session.say(
-          fmt::format("no ROC AUC and no log loss: the confidences of {} and {}, for every k, would take too "
-                      "much memory\n",
+          fmt::format("no ROC AUC and no log loss: the confidences of {} and {}, for every k, would take "
+                      "more than 1 GiB\n",
                       counted(table.n_rows, "row"), counted(label.values.size(), "class", "classes")));
     }
     return found;

@@ -108,9 +108,10 @@ struct Evaluation {
 /// class and k; out_of_memory if that exceeds the memory budget.
 Evaluation evaluate(const Table& table, const EvaluateOptions& options, const RunOptions& run = {});
 
-/// Whether the confidences of an evaluation with n_ks neighbour numbers fit a quarter of the memory budget: `all`, or
-/// `none` where they do not, and for a label of numbers.
-Confidences affordable_confidences(const Table& table, std::int64_t n_ks, const RunOptions& run = {});
+/// Whether front ends ask for the confidences of an evaluation with n_ks neighbour numbers: `all`, or `none` where rows
+/// x classes x n_ks exceed 2^27 (1 GiB), and for a label of numbers. The memory budget does not count, so that it
+/// changes no result.
+Confidences affordable_confidences(const Table& table, std::int64_t n_ks);
 
 /// One measure with one normalisation.
 struct EvaluationOfMeasure {

@@ -43,13 +43,10 @@ void check_ks(const EvaluateOptions& options, std::int64_t smallest_training_par
 // Throws out_of_memory if predictions and scores of every k exceed the memory limit.
 void require_room_for_scores(const Column& label, const EvaluateOptions& options, const RunOptions& run) {
   const std::int64_t n_classes = label.nominal() ? std::ssize(label.values.names()) : 0;
-  const std::int64_t bytes = bytes_of_scores(label, options.confidences, options.n_repeats, options.predictions);
-  // Scoring takes the tested rows' confidences of one k out of all.
-  const std::int64_t one_copy =
-      options.confidences == Confidences::all ? checked::mul(label.size(), checked::mul(n_classes, 8)) : 0;
+  const std::int64_t bytes = bytes_of_scores(label, Resampling::of(options), options.confidences, options.predictions);
   require_memory("predictions and scores of " + std::to_string(label.size()) + " rows and " +
                      std::to_string(n_classes) + " classes, for each k, need",
-                 checked::add(checked::mul(bytes, std::ssize(options.ks)), one_copy), run, {.option = "ks"});
+                 checked::mul(bytes, std::ssize(options.ks)), run, {.option = "ks"});
 }
 
 // Where the splits of the table go, and what they and their normalised copy leave of the memory budget.
@@ -88,22 +85,23 @@ SearchReport predict_fold(const NeighborsModel& model, const Table& test, const 
                           const std::vector<std::int64_t>& ks, const VoteOptions& vote, const RunOptions& run,
                           std::vector<RepeatPredictions>& predictions) {
   SearchReport report;
-  const auto scatter = [&](const auto& from, auto& to, std::size_t width) {
-    if (from.empty()) return;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * width), width,
-                  to.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows[i]) * width));
-    }
+  const auto scatter = [&](const auto& from, auto& to) {
+    for (std::size_t i = 0; i < rows.size(); ++i) to[static_cast<std::size_t>(rows[i])] = from[i];
   };
   if (model.classifies()) {
     const auto results = KnnClassifier::fit(model.train, model.options, run).predict_each(test, ks, vote, run, &report);
     for (std::size_t i = 0; i < results.size(); ++i) {
-      scatter(results[i].codes, predictions[i].codes, 1);
-      scatter(results[i].confidences, predictions[i].confidences, results[i].classes.size());
+      scatter(results[i].codes, predictions[i].codes);
+      if (results[i].confidences.empty()) continue;
+      const std::size_t width = results[i].classes.size();
+      for (std::size_t j = 0; j < rows.size(); ++j) {
+        std::copy_n(results[i].confidences.begin() + static_cast<std::ptrdiff_t>(j * width), width,
+                    predictions[i].confidences_of(rows[j]).begin());
+      }
     }
   } else {
     const auto results = KnnRegressor::fit(model.train, model.options, run).predict_each(test, ks, vote, run, &report);
-    for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i], predictions[i].numbers, 1);
+    for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i], predictions[i].numbers);
   }
   return report;
 }
@@ -165,7 +163,7 @@ class KnnEvaluation {
   }
 
   void add(std::int64_t repeat, const std::vector<std::vector<std::int64_t>>& folds) {
-    std::vector<RepeatPredictions> predictions(options_.ks.size(), {label_, vote_.confidences});
+    std::vector<RepeatPredictions> predictions(options_.ks.size(), {label_, vote_.confidences, folds});
     for (std::size_t fold = 0; fold < folds.size(); ++fold) {
       const std::size_t done = static_cast<std::size_t>(repeat) * folds.size() + fold;
       const RunOptions here = fold_run(splits_.run, done, folds.size() * static_cast<std::size_t>(options_.n_repeats));

@@ -39,12 +39,12 @@ LsqEvaluation evaluate_lsq(const Table& table, const LsqEvaluationOptions& optio
   const Resampling resampling = Resampling::of(options);
   resampling.check();
   require_memory("predictions and scores of " + std::to_string(table.n_rows) + " rows need",
-                 bytes_of_scores(label, Confidences::none, options.n_repeats, options.predictions), run);
+                 bytes_of_scores(label, resampling, Confidences::none, options.predictions), run);
   ScoreKeeper keeper(label, options.scheme, Confidences::none, options.predictions);
   std::size_t fold = 0;
   for (std::int64_t repeat = 0; repeat < options.n_repeats; ++repeat) {
     const auto folds = resampling.folds(repeat, table.n_rows, {});
-    RepeatPredictions predictions(label, Confidences::none);
+    RepeatPredictions predictions(label, Confidences::none, folds);
     for (const std::vector<std::int64_t>& rows : folds) {
       run.cancel.check();
       const RunOptions inner = fold_run(run, fold++, folds.size() * static_cast<std::size_t>(options.n_repeats));

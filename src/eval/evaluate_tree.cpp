@@ -38,10 +38,10 @@ Table take(const Table& table, const std::vector<std::int64_t>& rows, const RunO
 void put(const Classification& classes, const std::vector<std::int64_t>& rows, RepeatPredictions& predictions) {
   const std::size_t width = classes.confidences.empty() ? 0 : classes.classes.size();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = static_cast<std::size_t>(rows[i]);
-    predictions.codes[row] = classes.codes[i];
+    predictions.codes[static_cast<std::size_t>(rows[i])] = classes.codes[i];
+    if (width == 0) continue;
     std::copy_n(classes.confidences.begin() + static_cast<std::ptrdiff_t>(i * width), width,
-                predictions.confidences.begin() + static_cast<std::ptrdiff_t>(row * width));
+                predictions.confidences_of(rows[i]).begin());
   }
 }
 
@@ -70,12 +70,12 @@ TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& op
   const Resampling resampling = Resampling::of(options);
   resampling.check();
   require_memory("predictions and scores of " + std::to_string(table.n_rows) + " rows need",
-                 bytes_of_scores(label, options.confidences, options.n_repeats, options.predictions), run);
+                 bytes_of_scores(label, resampling, options.confidences, options.predictions), run);
   ScoreKeeper keeper(label, options.scheme, options.confidences, options.predictions);
   std::int64_t leaves = 0, trees = 0;
   for (std::int64_t repeat = 0; repeat < options.n_repeats; ++repeat) {
     const auto folds = resampling.folds(repeat, table.n_rows, codes);
-    RepeatPredictions predictions(label, options.confidences);
+    RepeatPredictions predictions(label, options.confidences, folds);
     for (const std::vector<std::int64_t>& rows : folds) {
       run.cancel.check();
       const RunOptions inner =

@@ -24,17 +24,6 @@ std::vector<T> select(const std::vector<T>& values, const std::vector<std::int64
   return selected;
 }
 
-std::vector<double> select_rows(const std::vector<double>& values, std::size_t width,
-                                const std::vector<std::int64_t>& rows) {
-  std::vector<double> selected;
-  selected.reserve(rows.size() * width);
-  for (const std::int64_t row : rows) {
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(row) * width);
-    selected.insert(selected.end(), first, first + static_cast<std::ptrdiff_t>(width));
-  }
-  return selected;
-}
-
 std::vector<double> numbers_of(const Column& label, const std::vector<std::int64_t>& rows) {
   std::vector<double> numbers;
   numbers.reserve(rows.size());
@@ -89,7 +78,15 @@ std::vector<std::vector<std::int64_t>> Resampling::folds(std::int64_t repeat, st
   return cross_validation_folds(n_rows, n_rows, here);
 }
 
-RepeatPredictions::RepeatPredictions(const Column& label, Confidences with) {
+std::int64_t Resampling::most_tested(std::int64_t n_rows) const {
+  if (scheme != Scheme::holdout) return n_rows;
+  return std::clamp<std::int64_t>(std::llround(holdout * static_cast<double>(n_rows)), 1, n_rows);
+}
+
+RepeatPredictions::RepeatPredictions(const Column& label, Confidences with,
+                                     const std::vector<std::vector<std::int64_t>>& folds) {
+  for (const auto& fold : folds) append(tested, fold);
+  std::sort(tested.begin(), tested.end());
   const auto n = static_cast<std::size_t>(label.size());
   if (!label.nominal()) {
     numbers.assign(n, 0.0);
@@ -97,22 +94,34 @@ RepeatPredictions::RepeatPredictions(const Column& label, Confidences with) {
   }
   codes.assign(n, kMissingCode);
   if (with == Confidences::none) return;
-  confidences.assign(static_cast<std::size_t>(checked::mul(label.size(), label.values.size())), kNaN);
+  width_ = static_cast<std::size_t>(label.values.size());
+  all_tested_ = tested.size() == n;
+  confidences.assign(static_cast<std::size_t>(checked::mul(std::ssize(tested), label.values.size())), kNaN);
+}
+
+std::size_t RepeatPredictions::first_of(std::int64_t row) const {
+  if (all_tested_) return static_cast<std::size_t>(row) * width_;
+  return static_cast<std::size_t>(std::lower_bound(tested.begin(), tested.end(), row) - tested.begin()) * width_;
+}
+
+std::span<double> RepeatPredictions::confidences_of(std::int64_t row) {
+  return std::span(confidences).subspan(first_of(row), width_);
+}
+
+std::span<const double> RepeatPredictions::confidences_of(std::int64_t row) const {
+  return std::span(confidences).subspan(first_of(row), width_);
 }
 
 void ScoreKeeper::add(const std::vector<std::vector<std::int64_t>>& folds, const RepeatPredictions& predictions,
                       const RunOptions& run) {
-  std::vector<std::int64_t> tested;
-  for (const auto& fold : folds) append(tested, fold);
-  std::sort(tested.begin(), tested.end());
-  label_.nominal() ? add_classes(tested, predictions, run) : add_numbers(tested, predictions);
+  label_.nominal() ? add_classes(predictions, run) : add_numbers(predictions);
   if (scheme_ != Scheme::leave_one_out) score_folds(folds, predictions);
   if (keep_ == Predictions::kept) keep(folds, predictions);
 }
 
-void ScoreKeeper::add_classes(const std::vector<std::int64_t>& tested, const RepeatPredictions& predictions,
-                              const RunOptions& run) {
-  const std::vector<std::int32_t> truth = codes_of(label_, tested), predicted = select(predictions.codes, tested);
+void ScoreKeeper::add_classes(const RepeatPredictions& predictions, const RunOptions& run) {
+  const std::vector<std::int32_t> truth = codes_of(label_, predictions.tested);
+  const std::vector<std::int32_t> predicted = select(predictions.codes, predictions.tested);
   const ClassificationScores here = score_classification(label_.values, truth, predicted);
   RepeatScores repeat;
   repeat.accuracy = here.accuracy;
@@ -120,9 +129,7 @@ void ScoreKeeper::add_classes(const std::vector<std::int64_t>& tested, const Rep
   repeat.kappa = here.kappa;
   repeat.macro_f1 = here.macro_f1;
   if (confidences_ == Confidences::all) {
-    const auto width = static_cast<std::size_t>(label_.values.size());
-    const ProbabilityScores scores =
-        score_probabilities(label_.values, truth, select_rows(predictions.confidences, width, tested), run);
+    const ProbabilityScores scores = score_probabilities(label_.values, truth, predictions.confidences, run);
     repeat.roc_auc = scores.roc_auc;
     repeat.log_loss = scores.log_loss;
     scores_.probabilities.n_rows += scores.n_rows;
@@ -132,8 +139,9 @@ void ScoreKeeper::add_classes(const std::vector<std::int64_t>& tested, const Rep
   append(predicted_codes_, predicted);
 }
 
-void ScoreKeeper::add_numbers(const std::vector<std::int64_t>& tested, const RepeatPredictions& predictions) {
-  const std::vector<double> truth = numbers_of(label_, tested), predicted = select(predictions.numbers, tested);
+void ScoreKeeper::add_numbers(const RepeatPredictions& predictions) {
+  const std::vector<double> truth = numbers_of(label_, predictions.tested);
+  const std::vector<double> predicted = select(predictions.numbers, predictions.tested);
   const RegressionScores here = score_regression(truth, predicted);
   RepeatScores repeat;
   repeat.rmse = here.rmse;
@@ -167,8 +175,10 @@ void ScoreKeeper::keep(const std::vector<std::vector<std::int64_t>>& folds, cons
     }
     append(kept.codes, select(predictions.codes, rows));
     if (confidences_ == Confidences::none) continue;
-    append(kept.confidences,
-           select_rows(predictions.confidences, static_cast<std::size_t>(label_.values.size()), rows));
+    for (const std::int64_t row : rows) {
+      const std::span<const double> of_row = predictions.confidences_of(row);
+      kept.confidences.insert(kept.confidences.end(), of_row.begin(), of_row.end());
+    }
   }
 }
 
@@ -189,16 +199,18 @@ double loss_of(const std::vector<RepeatScores>& repeats, bool label_is_nominal) 
   return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
 }
 
-std::int64_t bytes_of_scores(const Column& label, Confidences confidences, std::int64_t n_repeats, Predictions keep) {
+std::int64_t bytes_of_scores(const Column& label, const Resampling& resampling, Confidences confidences,
+                             Predictions keep) {
+  const std::int64_t n_repeats = resampling.n_repeats, n_tested = resampling.most_tested(label.size());
   const std::int64_t n_rows = label.size(), n_classes = label.nominal() ? std::ssize(label.values.names()) : 0;
   constexpr std::int64_t kRowBytes = sizeof(double) + sizeof(ConfusionCell);
   constexpr std::int64_t kClassBytes = 3 * sizeof(double) + sizeof(std::int64_t);
   std::int64_t bytes = checked::add(checked::mul(n_rows, kRowBytes), checked::mul(n_classes, kClassBytes));
   bytes = checked::mul(bytes, n_repeats);
-  const std::int64_t all = confidences == Confidences::all ? checked::mul(n_rows, n_classes * 8) : 0;
+  const std::int64_t all = confidences == Confidences::all ? checked::mul(n_tested, checked::mul(n_classes, 8)) : 0;
   bytes = checked::add(bytes, all);
   if (keep == Predictions::dropped) return bytes;
-  return checked::add(bytes, checked::mul(n_repeats, checked::add(all, checked::mul(n_rows, 4 * 8))));
+  return checked::add(bytes, checked::mul(n_repeats, checked::add(all, checked::mul(n_tested, 4 * 8))));
 }
 
 const Column& label_to_evaluate(const Table& table) {
@@ -226,11 +238,12 @@ Spread spread(const std::vector<RepeatScores>& repeats, double RepeatScores::* s
   rethrow_as_error();
 }
 
-Confidences affordable_confidences(const Table& table, std::int64_t n_ks, const RunOptions& run) try {
+Confidences affordable_confidences(const Table& table, std::int64_t n_ks) try {
   const Column& label = label_to_evaluate(table);
   if (!label.nominal()) return Confidences::none;
+  constexpr std::int64_t kMost = std::int64_t{1} << 27;  // 1 GiB
   const std::int64_t numbers = checked::mul(checked::mul(label.size(), label.values.size()), n_ks);
-  return checked::mul(numbers, 8) <= memory_budget(run) / 4 ? Confidences::all : Confidences::none;
+  return numbers <= kMost ? Confidences::all : Confidences::none;
 } catch (...) {
   rethrow_as_error();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "eval/folds.hpp"
@@ -24,20 +25,31 @@ struct Resampling {
   }
   /// Throws invalid_argument for fewer than one repetition, and for several of leave-one-out, which are all the same.
   void check() const;
+  /// At most so many rows are tested in a repetition.
+  std::int64_t most_tested(std::int64_t n_rows) const;
   /// Test rows of every fold of one repetition. `codes` stratify them; empty for a label of numbers. Leave-one-out is a
   /// fold a row.
   std::vector<std::vector<std::int64_t>> folds(std::int64_t repeat, std::int64_t n_rows,
                                                const std::vector<std::int32_t>& codes) const;
 };
 
-/// What one model, say one k, predicted in one repetition. Prediction i belongs to table row i; rows that were not
+/// What one model, say one k, predicted in one repetition. Code and number i belong to table row i; rows that were not
 /// tested keep what they were made with.
 struct RepeatPredictions {
   std::vector<std::int32_t> codes;
-  std::vector<double> confidences;  // rows x classes, if they are wanted
+  std::vector<double> confidences;  // tested rows x classes, if they are wanted
   std::vector<double> numbers;
+  std::vector<std::int64_t> tested;  // ascending
 
-  RepeatPredictions(const Column& label, Confidences with);
+  RepeatPredictions(const Column& label, Confidences with, const std::vector<std::vector<std::int64_t>>& folds);
+  /// The confidences of a tested row.
+  std::span<double> confidences_of(std::int64_t row);
+  std::span<const double> confidences_of(std::int64_t row) const;
+
+ private:
+  std::size_t width_ = 0;  // classes
+  bool all_tested_ = false;
+  std::size_t first_of(std::int64_t row) const;
 };
 
 /// All scores of one model.
@@ -63,9 +75,8 @@ class ScoreKeeper {
   ModelScores finish();
 
  private:
-  void add_classes(const std::vector<std::int64_t>& tested, const RepeatPredictions& predictions,
-                   const RunOptions& run);
-  void add_numbers(const std::vector<std::int64_t>& tested, const RepeatPredictions& predictions);
+  void add_classes(const RepeatPredictions& predictions, const RunOptions& run);
+  void add_numbers(const RepeatPredictions& predictions);
   void score_folds(const std::vector<std::vector<std::int64_t>>& folds, const RepeatPredictions& predictions);
   void keep(const std::vector<std::vector<std::int64_t>>& folds, const RepeatPredictions& predictions);
 
@@ -82,7 +93,8 @@ class ScoreKeeper {
 double loss_of(const std::vector<RepeatScores>& repeats, bool label_is_nominal);
 
 /// Bytes of the predictions and scores of one model, for the memory budget.
-std::int64_t bytes_of_scores(const Column& label, Confidences confidences, std::int64_t n_repeats, Predictions keep);
+std::int64_t bytes_of_scores(const Column& label, const Resampling& resampling, Confidences confidences,
+                             Predictions keep);
 
 /// The label, which an evaluation needs. Throws invalid_argument where there is none.
 const Column& label_to_evaluate(const Table& table);

@@ -55,7 +55,7 @@ EvaluationGrid grid_of(const Table& table, const EvaluateJob& job, Confidences c
 }
 
 Table knn_scores(const Table& table, const EvaluateJob& job, const RunOptions& run) {
-  const EvaluationGrid grid = grid_of(table, job, affordable_confidences(table, std::ssize(job.ks), run), run);
+  const EvaluationGrid grid = grid_of(table, job, affordable_confidences(table, std::ssize(job.ks)), run);
   TextColumn metric, normalize;
   Numbers k;
   std::vector<const std::vector<RepeatScores>*> rows;
@@ -77,7 +77,7 @@ Table knn_scores(const Table& table, const EvaluateJob& job, const RunOptions& r
 
 Table tree_scores(const Table& table, const EvaluateJob& job, const RunOptions& run) {
   TreeEvaluationOptions options = job.tree_options();
-  options.confidences = affordable_confidences(table, 1, run);
+  options.confidences = affordable_confidences(table, 1);
   const TreeEvaluation evaluation = evaluate_tree(table, options, run);
   std::vector<Column> columns;
   add_scores({&evaluation.repeats}, true, columns);

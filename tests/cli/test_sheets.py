@@ -67,7 +67,7 @@ def test_cells_keep_their_types(tmp_path):
 def test_a_sheet_is_the_table_that_its_export_is(tmp_path):
     rng = random.Random(3)
     rows = [["x", "y", "name", "day"]] + [
-        [rng.uniform(-1e6, 1e6), rng.choice([None, rng.randrange(100)]), rng.choice(["red", "NA", "green"]), DAY + datetime.timedelta(i)]
+        [round(rng.uniform(-1e6, 1e6), 6), rng.choice([None, rng.randrange(100)]), rng.choice(["red", "NA", "green"]), DAY + datetime.timedelta(i)]
         for i in range(500)]
     save(tmp_path / "t.xlsx", rows)
     text = "\n".join(",".join("" if v is None else str(v) for v in row) for row in rows)

@@ -302,9 +302,7 @@ TEST(Evaluate, HasTheSameBitsForAnyNumberOfThreads) {
 TEST(Evaluate, SaysWhichConfidencesHaveRoom) {
   const Table table = mixed(83, true);
   EXPECT_EQ(affordable_confidences(table, 3), Confidences::all);
-  RunOptions small;
-  small.memory_limit = 1000;
-  EXPECT_EQ(affordable_confidences(table, 3, small), Confidences::none);
+  EXPECT_EQ(affordable_confidences(table, std::int64_t{1} << 24), Confidences::none);
   EXPECT_EQ(affordable_confidences(mixed(83, false), 3), Confidences::none);
 }
 
