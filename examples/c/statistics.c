@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   check(stope_run_new(&run, &error));
   check(stope_table_from_file(argv[1], NULL, run, &table, &error));
 
-  stats = options("distinct", "true", NULL);
+  stats = options("distinct", "true", "quantiles", "0.25,0.5,0.75", NULL);
   check(stope_compute("stats", table, NULL, stats, run, &statistics, &error));
   print_table(statistics);
 

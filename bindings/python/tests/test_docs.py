@@ -52,7 +52,7 @@ def run_page(text, name, namespace):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, monkeypatch, recwarn):
     if not page.is_relative_to(PROJECT / "docs/python"):
-        imports = r"^(?:from|import) (pandas|polars|pyarrow|sklearn|matplotlib)"
+        imports = r"^(?:from|import) (pandas|polars|pyarrow|sklearn|matplotlib|Orange)"
         for module in re.findall(imports, page.read_text(encoding="utf-8"), re.M):
             pytest.importorskip(module)
     monkeypatch.chdir(PROJECT / "examples/data")
