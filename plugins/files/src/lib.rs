@@ -271,7 +271,11 @@ unsafe extern "C" fn read_sheet(
             .to_str()
             .map_err(|_| invalid("the name of the sheet is not UTF-8"))?;
         let wanted = sheet::Wanted::parse(options)?;
-        let text = sheet::text_of(sheet::Shared(lent), &wanted, u64::try_from(limit).unwrap_or(0))?;
+        let text = sheet::text_of(
+            sheet::Shared(lent),
+            &wanted,
+            u64::try_from(limit).unwrap_or(0),
+        )?;
         let (batch, schema) = sheet::batch_of(text)?;
         batches::give(std::iter::once(Ok(batch)), schema, to);
         Ok(())
