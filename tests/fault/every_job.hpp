@@ -187,7 +187,12 @@ class Jobs {
          [=](const Table& table) -> Call { return [=] { by_value.predict(table, run); }; }},
         {"DecisionTree::apply", {}, [=](const Table& table) -> Call { return [=] { tree.apply(table, run); }; }},
         {"a chain", {}, [=](const Table& table) -> Call { return [=] { chain.classify(table, run); }; }},
-        {"make_chain", {}, [=](const Table&) -> Call { return [=] { make_chain({scale, last}); }; }, Reads::nothing},
+        {"make_chain",
+         {},
+         [=](const Table&) -> Call {
+           return [steps = std::vector<Model>{scale, last}]() mutable { make_chain(std::move(steps)); };
+         },
+         Reads::nothing},
         {"DecisionTree::prune_reduced_error",
          {"y"},
          [=](const Table& table) -> Call {
