@@ -49,6 +49,7 @@ void Preparation::load(Session& session) {
 }
 
 bool Preparation::adjust(const Table& table, ReadOptions& how) const {
+  if (!predictor_) return false;
   bool any = false;
   const auto say = [&any](std::string& option, const std::string& name) {
     option = name;
@@ -107,7 +108,7 @@ void Preparation::warn_of_scores(Session& session) const {
 }
 
 Model Preparation::joined(Model fitted) const {
-  if (!wanted()) return fitted;
+  if (!predictor_) return fitted;
   Model first = predictor_->model();
   first.columns = before_;
   return make_chain({std::move(first), std::move(fitted)});

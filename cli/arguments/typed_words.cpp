@@ -17,7 +17,7 @@ std::string long_name(const CLI::Option& option) {
 }
 
 bool is_about_reading(const CLI::Option& option) {
-  const std::string group = option.get_group();
+  const std::string& group = option.get_group();
   return group.starts_with("Columns (") || group == "Input formats" || group == "Reading text tables";
 }
 

@@ -220,9 +220,9 @@ class Split : public Command {
     Json json = Json::array();
     std::string text;
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      files[i].emplace(targets[i].path, session.run().cancel);
+      OutputFile& file = files[i].emplace(targets[i].path, session.run().cancel);
       all.push_back(&files[i]);
-      write_result(*files[i], output_.format, table.take(targets[i].rows), {}, session.run());
+      write_result(file, output_.format, table.take(targets[i].rows), {}, session.run());
       json.push_back({{"path", targets[i].path}, {"rows", targets[i].rows.size()}});
       text += fmt::format("{}: {}\n", one_line(targets[i].path), counted(std::ssize(targets[i].rows), "row"));
     }

@@ -86,7 +86,7 @@ std::string way_into(const DecisionTree& tree, std::int64_t i) {
 
 // The same within that width. A long name gives way to the value behind it, as far as half of the room.
 std::string fitted_way(const DecisionTree& tree, std::int64_t i, double width) {
-  const std::string whole = way_into(tree, i);
+  std::string whole = way_into(tree, i);
   const TreeNode& node = tree.nodes()[static_cast<std::size_t>(i)];
   if (node.parent < 0 || label_width(whole) <= width) return whole;
   const TreeNode& parent = tree.nodes()[static_cast<std::size_t>(node.parent)];

@@ -21,6 +21,14 @@ bool is_empty(const Column& column) {
   return true;
 }
 
+[[noreturn]] void refuse_column(const Table& table, std::size_t i, const std::string& wanted) {
+  const std::string& name = table.columns[i].name;
+  throw Error(ErrorCode::invalid_data,
+              "its column " + std::to_string(i + 1) + " is '" + name + "', that of the first part is '" + wanted +
+                  "': all parts need the same columns in the same order",
+              {.file = table.source, .feature = name});
+}
+
 void check_columns(const Table& first, const Table& other) {
   if (other.columns.size() != first.columns.size()) {
     throw Error(ErrorCode::invalid_data,
@@ -30,11 +38,7 @@ void check_columns(const Table& first, const Table& other) {
   }
   for (std::size_t i = 0; i < first.columns.size(); ++i) {
     const std::string &name = other.columns[i].name, &wanted = first.columns[i].name;
-    if (name == wanted) continue;
-    throw Error(ErrorCode::invalid_data,
-                "its column " + std::to_string(i + 1) + " is '" + name + "', that of the first part is '" + wanted +
-                    "': all parts need the same columns in the same order",
-                {.file = other.source, .feature = name});
+    if (name != wanted) refuse_column(other, i, wanted);
   }
 }
 

@@ -60,6 +60,7 @@ std::vector<std::string> files_of_folder(const std::string& path) {
 std::vector<std::string> files_of_pattern(const std::string& pattern) {
   glob_t found{};
   const std::unique_ptr<glob_t, decltype(&::globfree)> owner(&found, &::globfree);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): without ~ it reads no environment
   const int status = ::glob(pattern.c_str(), GLOB_BRACE | GLOB_NOSORT, nullptr, &found);
   if (status != 0 && status != GLOB_NOMATCH) throw Error(ErrorCode::io, "cannot look for its files", {pattern});
   std::vector<std::string> files;

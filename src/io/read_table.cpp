@@ -179,12 +179,12 @@ Source read_parts(const std::string& path, const std::vector<std::string>& parts
   Source source;
   std::vector<Table> tables;
   const ReadOptions all = options;  // the reader of each part takes out what is ignored
-  const std::optional<Schema> all_columns = schema == nullptr ? std::nullopt : std::optional(*schema);
+  const Schema all_columns = schema == nullptr ? Schema() : *schema;
   tables.reserve(parts.size());
   RunOptions rest = run;
   for (const std::string& part : parts) {
     options = all;
-    if (schema != nullptr) *schema = *all_columns;
+    if (schema != nullptr) *schema = all_columns;
     Source one = read_file(part, options, schema, rest);
     source.names = one.names;
     if (run.memory_limit > 0) {

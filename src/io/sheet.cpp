@@ -44,7 +44,7 @@ Bytes ask(const Bytes& workbook, const std::string& wanted, const RunOptions& ru
       reinterpret_cast<const std::uint8_t*>(workbook.view.data()), workbook.view.size(), owner.get(), [](void* held) {
         const std::unique_ptr<std::shared_ptr<const void>> ended(static_cast<std::shared_ptr<const void>*>(held));
       }};
-  owner.release();  // the plug-in gives it back, also if it fails
+  static_cast<void>(owner.release());  // the plug-in gives it back, also if it fails
   arrow::Owned<ArrowArrayStream> rows;
   StopeFilesFailure failure{};
   const std::int64_t limit = std::max<std::int64_t>(budget / kTextShare, 1);

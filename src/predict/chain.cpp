@@ -185,9 +185,9 @@ void predict::require_chain(const ChainModel& chain, const Table& columns) {
 
 const Model& last_step(const Model& model) try {
   const auto* const chain = std::get_if<ChainModel>(&model.fitted);
-  if (chain == nullptr) return model;
-  if (chain->steps.empty()) throw Error(ErrorCode::invalid_argument, "a chain without steps");
-  return chain->steps.back();
+  if (chain != nullptr && chain->steps.empty()) throw Error(ErrorCode::invalid_argument, "a chain without steps");
+  const Model* const last = chain == nullptr ? &model : &chain->steps.back();
+  return *last;
 } catch (...) {
   rethrow_as_error();
 }

@@ -31,7 +31,7 @@ nb::tuple tuple_of(Neighbors lists) {
 
 namespace {
 
-using Numbers = std::optional<Array1<double>>;
+using MaybeNumbers = std::optional<Array1<double>>;
 using Lists = std::tuple<Array1<std::int64_t>, Array1<std::int64_t>, Array1<double>>;
 
 template <class T>
@@ -49,13 +49,13 @@ template <class T>
 std::span<const T> span_of(const Array1<T>& array) {
   return {array.data(), array.size()};
 }
-std::span<const double> span_of(const Numbers& array) {
+std::span<const double> span_of(const MaybeNumbers& array) {
   return array ? span_of(*array) : std::span<const double>{};
 }
 
 nb::tuple vote_for_classes(const Lists& lists, const Values& classes, const Array1<std::int32_t>& codes,
-                           std::string_view weights, const Numbers& sample_weights, const Numbers& list_weights,
-                           std::int64_t n_neighbors, Run& run) {
+                           std::string_view weights, const MaybeNumbers& sample_weights,
+                           const MaybeNumbers& list_weights, std::int64_t n_neighbors, Run& run) {
   const Neighbors neighbors = neighbors_of(lists);
   const ListVoteOptions vote{
       .n_neighbors = n_neighbors, .weights = vote_weights(weights), .list_weights = span_of(list_weights)};
@@ -68,8 +68,8 @@ nb::tuple vote_for_classes(const Lists& lists, const Values& classes, const Arra
 }
 
 nb::object vote_for_means(const Lists& lists, const Array1<double>& targets, std::string_view weights,
-                          const Numbers& sample_weights, const Numbers& list_weights, std::int64_t n_neighbors,
-                          Run& run) {
+                          const MaybeNumbers& sample_weights, const MaybeNumbers& list_weights,
+                          std::int64_t n_neighbors, Run& run) {
   const Neighbors neighbors = neighbors_of(lists);
   const ListVoteOptions vote{
       .n_neighbors = n_neighbors, .weights = vote_weights(weights), .list_weights = span_of(list_weights)};

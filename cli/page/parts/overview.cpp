@@ -25,6 +25,7 @@ std::string kinds_sentence(const Subject& subject) {
     }
   }
   std::vector<std::string> parts;
+  parts.reserve(kinds.size());
   for (const auto& [kind, n] : kinds) parts.push_back(grouped(n) + " " + kind);
   std::string text = parts.empty() ? "There are no features." : "Features: " + list_of(parts) + ".";
   for (const auto& [role, n] : roles) text += " Columns of role " + role + ": " + grouped(n) + ".";

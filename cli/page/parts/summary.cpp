@@ -77,6 +77,7 @@ std::string label_sentence(const Subject& subject) {
   std::string text = "The label " + in_quotes(label.name) + " has " + grouped(classes, "class", "classes");
   if (classes > 1 && classes <= 4) {
     std::vector<std::string> names;
+    names.reserve(subject.classes.size());
     for (std::size_t i = 0; i < subject.classes.size(); ++i) {
       names.push_back(in_quotes(subject.classes.names[i]) + " (" + grouped(subject.classes.rows[i], "row") + ")");
     }
@@ -150,10 +151,12 @@ std::string left_out_sentence(const Subject& subject) {
   if (subject.left_out.empty()) return {};
   if (subject.left_out.size() <= kNamed) {
     std::vector<std::string> parts;
+    parts.reserve(subject.left_out.size());
     for (const LeftOut& one : subject.left_out) parts.push_back(in_quotes(one.name) + " " + one.why);
     return "Not used by any model: " + list_of(parts) + ".";
   }
   std::vector<std::string> names;
+  names.reserve(kNamed);
   for (std::size_t i = 0; i < kNamed; ++i) names.push_back(in_quotes(subject.left_out[i].name));
   return grouped(std::ssize(subject.left_out), "column") + " are not used by any model, " + list_of(names) +
          " among them; the section about the table says why.";

@@ -112,7 +112,7 @@ void PartNames::translate(const Field& came_as, const Chunk& chunk, std::int64_t
     }
     std::int32_t& code = map_[static_cast<std::size_t>(index)];
     if (code == kNotYet) {
-      const auto at = static_cast<std::int64_t>(index);
+      const auto at = static_cast<std::int64_t>(static_cast<std::uint64_t>(index));
       code = dictionary.valid(at) ? code_of(dictionary_, strings.at(at), row0 + i) : kMissingCode;
     }
     codes[i] = code;

@@ -27,7 +27,7 @@ PluginFile::PluginFile(const StopeFilesFunctions& plugin, StopeFilesFormat forma
       reinterpret_cast<const std::uint8_t*>(bytes.view.data()), bytes.view.size(), owner.get(), [](void* held) {
         const std::unique_ptr<std::shared_ptr<const void>> ended(static_cast<std::shared_ptr<const void>*>(held));
       }};
-  owner.release();  // the plug-in gives it back, also if it fails
+  static_cast<void>(owner.release());  // the plug-in gives it back, also if it fails
   StopeFilesFile* file = nullptr;
   StopeFilesFailure failure{};
   check(plugin_.open(format, lent, &file, &failure), failure);

@@ -211,7 +211,8 @@ struct ColumnarParts::State {
   std::vector<std::string> formats;  // Arrow's, of the columns
 };
 
-ColumnarParts::ColumnarParts(Format format, const Table& first, std::string path, ByteSink sink, const RunOptions& run)
+ColumnarParts::ColumnarParts(Format format, const Table& first, const std::string& path, ByteSink sink,
+                             const RunOptions& run)
     : state_(new State{Writer(plugin_for(format, path), path, std::move(sink)), {}}) {
   Owned<ArrowArrayStream> stream;
   export_arrow(first, stream.get(), kBatchRows, run);

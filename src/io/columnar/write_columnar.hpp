@@ -26,7 +26,7 @@ void write_columnar(Format format, const Table& table, const std::string& path, 
 class ColumnarParts {
  public:
   /// The first part says what the columns are. `path` stands in messages. The sink outlives this object.
-  ColumnarParts(Format format, const Table& first, std::string path, ByteSink sink, const RunOptions& run);
+  ColumnarParts(Format format, const Table& first, const std::string& path, ByteSink sink, const RunOptions& run);
   ~ColumnarParts();
   ColumnarParts(const ColumnarParts&) = delete;
   ColumnarParts& operator=(const ColumnarParts&) = delete;

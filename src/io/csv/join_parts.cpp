@@ -79,7 +79,7 @@ class Joiner {
     if (part.size == 0 || (blank && parts_.empty())) return;  // in a table of one column a blank line is a row
     parts_.push_back(std::move(part));
     Part& last = parts_.back();
-    const std::int64_t held = last.bytes->held + last.text.converted.size();
+    const std::int64_t held = (last.bytes ? last.bytes->held : 0) + last.text.converted.size();
     if (held_ + held <= budget_ / 4) {
       held_ += held;
     } else {
