@@ -88,7 +88,7 @@ def _add_block(states, block, names, identified):
         block = block.drop_columns([block.column_names[0]])
     run = task_run("cpu")
     table = _core.Table.of_arrow(block.rename_columns(names).__arrow_c_stream__(), run=run)
-    statistics = _core.describe_table(table, "", "extremes", False, 0, run)[0]
+    statistics = _core.describe_table(table, depth="extremes", run=run)[0]
     for at, state in enumerate(states):
         state.add(table.column(at), statistics, at, ids)
     return 0
