@@ -8,7 +8,6 @@
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "table/column_error.hpp"
-#include "table/column_memory.hpp"
 
 namespace stope {
 namespace {
@@ -24,11 +23,6 @@ const Column& numeric_label(const Table& table) {
     throw column_error(ErrorCode::invalid_data, table, label, ": the label is missing; remove such rows", row);
   }
   return label;
-}
-
-// Splits beyond the memory budget go to a file.
-Table take(const Table& table, const std::vector<std::int64_t>& rows, const RunOptions& run) {
-  return table.take(rows, storage_within(table.bytes(), memory_budget(run)));
 }
 
 }  // namespace
@@ -48,8 +42,9 @@ LsqEvaluation evaluate_lsq(const Table& table, const LsqEvaluationOptions& optio
     for (const std::vector<std::int64_t>& rows : folds) {
       run.cancel.check();
       const RunOptions inner = fold_run(run, fold++, folds.size() * static_cast<std::size_t>(options.n_repeats));
-      const LinearModel model = LinearModel::fit(take(table, complement(rows, table.n_rows), run), options.lsq, inner);
-      const std::vector<double> numbers = model.predict(take(table, rows, run), inner);
+      const LinearModel model =
+          LinearModel::fit(take_split(table, complement(rows, table.n_rows), run), options.lsq, inner);
+      const std::vector<double> numbers = model.predict(take_split(table, rows, run), inner);
       for (std::size_t i = 0; i < rows.size(); ++i) predictions.numbers[static_cast<std::size_t>(rows[i])] = numbers[i];
     }
     keeper.add(folds, predictions, run);

@@ -9,7 +9,6 @@
 #include "eval/resample.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
-#include "table/column_memory.hpp"
 
 namespace stope {
 namespace {
@@ -27,11 +26,6 @@ const Column& nominal_label(const Table& table) {
 
 std::vector<std::int32_t> codes_of(const Column& label) {
   return {label.codes().begin(), label.codes().end()};
-}
-
-// Splits beyond the memory budget go to a file.
-Table take(const Table& table, const std::vector<std::int64_t>& rows, const RunOptions& run) {
-  return table.take(rows, storage_within(table.bytes(), memory_budget(run)));
 }
 
 // Prediction i of a fold belongs to table row rows[i].
@@ -56,8 +50,8 @@ DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const R
   table.validate();
   const std::vector<std::int64_t> pruning =
       holdout_rows(table.n_rows, options.prune_holdout, options.seed, codes_of(label));
-  DecisionTree tree = DecisionTree::fit(take(table, complement(pruning, table.n_rows), run), options.tree, run);
-  tree.prune_reduced_error(take(table, pruning, run), run);
+  DecisionTree tree = DecisionTree::fit(take_split(table, complement(pruning, table.n_rows), run), options.tree, run);
+  tree.prune_reduced_error(take_split(table, pruning, run), run);
   return tree;
 } catch (...) {
   rethrow_as_error();
@@ -80,8 +74,8 @@ TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& op
       run.cancel.check();
       const RunOptions inner =
           fold_run(run, static_cast<std::size_t>(trees), folds.size() * static_cast<std::size_t>(options.n_repeats));
-      const DecisionTree tree = fit_tree(take(table, complement(rows, table.n_rows), run), options.fit, inner);
-      put(tree.classes_of(tree.apply(take(table, rows, run), inner), options.confidences), rows, predictions);
+      const DecisionTree tree = fit_tree(take_split(table, complement(rows, table.n_rows), run), options.fit, inner);
+      put(tree.classes_of(tree.apply(take_split(table, rows, run), inner), options.confidences), rows, predictions);
       leaves += tree.n_leaves();
       ++trees;
     }

@@ -10,6 +10,7 @@
 #include "base/memory.hpp"
 #include "base/reduce.hpp"
 #include "stope/error.hpp"
+#include "table/column_memory.hpp"
 
 namespace stope {
 namespace {
@@ -211,6 +212,10 @@ std::int64_t bytes_of_scores(const Column& label, const Resampling& resampling, 
   bytes = checked::add(bytes, all);
   if (keep == Predictions::dropped) return bytes;
   return checked::add(bytes, checked::mul(n_repeats, checked::add(all, checked::mul(n_tested, 4 * 8))));
+}
+
+Table take_split(const Table& table, const std::vector<std::int64_t>& rows, const RunOptions& run) {
+  return table.take(rows, storage_within(table.bytes(), memory_budget(run)));
 }
 
 const Column& label_to_evaluate(const Table& table) {

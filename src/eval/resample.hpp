@@ -96,6 +96,9 @@ double loss_of(const std::vector<RepeatScores>& repeats, bool label_is_nominal);
 std::int64_t bytes_of_scores(const Column& label, const Resampling& resampling, Confidences confidences,
                              Predictions keep);
 
+/// These rows of the table; beyond the memory budget they go to a file.
+Table take_split(const Table& table, const std::vector<std::int64_t>& rows, const RunOptions& run);
+
 /// The label, which an evaluation needs. Throws invalid_argument where there is none.
 const Column& label_to_evaluate(const Table& table);
 
