@@ -45,8 +45,9 @@ class Array {
   template <class T>
   Array(const Driver& driver, const std::vector<T>& values) : driver_(&driver), bytes_(values.size() * sizeof(T)) {
     driver.call<std::uint64_t*, std::size_t>("cuMemAlloc_v2", &address_, bytes_ > 0 ? bytes_ : 1);
-    if (bytes_ > 0)
-      driver.call<std::uint64_t, const void*, std::size_t>("cuMemcpyHtoD_v2", address_, values.data(), bytes_);
+    if (bytes_ == 0) return;
+    driver.call<std::uint64_t, const void*, std::size_t>("cuMemcpyHtoD_v2", address_, values.data(), bytes_);
+    driver.call<void*>("cuStreamSynchronize", nullptr);  // the call may return before the copy's last bytes are there
   }
   ~Array() { driver_->call<std::uint64_t>("cuMemFree_v2", address_); }
   Array(const Array&) = delete;
