@@ -24,13 +24,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from bench.support.machine import write_result  # noqa: E402
 
-# What a table is made of: the type of its 20 numbers, how many dictionary columns, the codec.
+# What a table is made of: the type of its 20 numbers, how many dictionary columns, the codec. "batches" and "batch": no
+# Parquet, but an Arrow IPC file without compression, in batches of a million rows or in one, which stope maps.
 TABLES = {
     "float64 snappy": ("float64", 2, "snappy"),
     "float64 zstd": ("float64", 2, "zstd"),
     "float64 none": ("float64", 2, "none"),
     "float32 snappy": ("float32", 0, "snappy"),
     "float32 zstd": ("float32", 0, "zstd"),
+    "float64 arrow": ("float64", 2, "batches"),
+    "float64 arrow, one batch": ("float64", 2, "batch"),
+    "float32 arrow, one batch": ("float32", 0, "batch"),
 }
 N_NUMBERS = 20
 
@@ -59,10 +63,39 @@ e = time.perf_counter()
 rows, version = c.execute("SELECT count(*) FROM t").fetchone()[0], duckdb.__version__
 """,
 }
+ARROW_RIVALS = {
+    "pyarrow, mapped": """
+import pyarrow
+pyarrow.set_cpu_count({threads})
+s = time.perf_counter()
+t = pyarrow.ipc.open_file(pyarrow.memory_map("{file}")).read_all()
+e = time.perf_counter()
+rows, version = t.num_rows, pyarrow.__version__
+""",
+    "pyarrow, read": """
+import pyarrow, pyarrow.feather
+pyarrow.set_cpu_count({threads})
+s = time.perf_counter()
+t = pyarrow.feather.read_table("{file}", memory_map=False)
+e = time.perf_counter()
+rows, version = t.num_rows, pyarrow.__version__
+""",
+    "polars": """
+import polars
+s = time.perf_counter()
+t = polars.read_ipc("{file}")
+e = time.perf_counter()
+rows, version = t.height, polars.__version__
+""",
+}
 EPILOGUE = """
 peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
 print(json.dumps({"seconds": e - s, "rows": rows, "version": version, "peak_bytes": peak}))
 """
+
+
+def is_arrow(file):
+    return pathlib.Path(file).suffix == ".arrow"
 
 
 def run(command, env=None):
@@ -73,8 +106,10 @@ def run(command, env=None):
 
 
 def run_rival(name, file, threads):
-    pre_buffer = name == "pyarrow"
-    code = RIVALS[name.split(",")[0]].format(file=file, threads=threads, pre_buffer=pre_buffer)
+    if is_arrow(file):
+        code = ARROW_RIVALS[name].format(file=file, threads=threads)
+    else:
+        code = RIVALS[name.split(",")[0]].format(file=file, threads=threads, pre_buffer=name == "pyarrow")
     env = {**os.environ, "POLARS_MAX_THREADS": str(threads)}
     return run([sys.executable, "-c", "import json, re, time\n" + code + EPILOGUE], env)
 
@@ -84,11 +119,18 @@ def run_stope(program, file, threads):
     return {"seconds": done["timings"]["read"], "rows": done["rows"]}
 
 
+def open_writer(file, schema, codec):
+    if is_arrow(file):
+        return pyarrow.ipc.new_file(file, schema)
+    dictionaries = [name for name in schema.names if name.startswith("d")]
+    return pyarrow.parquet.ParquetWriter(file, schema, compression=codec, use_dictionary=dictionaries)
+
+
 def generate(file, dtype, n_dictionaries, codec, n_rows):
     """Measured values: normal, with one decimal in a third of the columns, so that a codec has something to do."""
     rng = np.random.default_rng(1)
     words = np.array([f"value {i}" for i in range(50)])
-    step = 1 << 20
+    step = n_rows if codec == "batch" else 1 << 20
     writer = None
     for first in range(0, n_rows, step):
         n = min(step, n_rows - first)
@@ -101,14 +143,13 @@ def generate(file, dtype, n_dictionaries, codec, n_rows):
             columns[f"d{i}"] = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(words))
         table = pyarrow.table(columns)
         if writer is None:
-            dictionaries = [name for name in columns if name.startswith("d")]
-            writer = pyarrow.parquet.ParquetWriter(file, table.schema, compression=codec, use_dictionary=dictionaries)
-        writer.write_table(table, row_group_size=step)
+            writer = open_writer(file, table.schema, codec)
+        writer.write_table(table, step)
     writer.close()
 
 
 def measure(args, file, n_rows):
-    programs = ["stope", "pyarrow", "pyarrow, no pre_buffer", "polars", "duckdb"]
+    programs = ["stope", *(ARROW_RIVALS if is_arrow(file) else ["pyarrow", "pyarrow, no pre_buffer", "polars", "duckdb"])]
     samples = {name: [] for name in programs}
     pathlib.Path(file).read_bytes()  # fills the page cache
     for _ in range(args.repeats):
@@ -138,7 +179,8 @@ def main():
         for name in args.tables:
             dtype, n_dictionaries, codec = TABLES[name]
             n_rows = int(args.gigabytes * 1e9 / (N_NUMBERS * np.dtype(dtype).itemsize + 4 * n_dictionaries))
-            file = folder / f"{name.replace(' ', '-')}-{n_rows}.parquet"
+            suffix = "arrow" if codec.startswith("batch") else "parquet"
+            file = folder / f"{name.replace(',', '').replace(' ', '-')}-{n_rows}.{suffix}"
             if not file.exists():
                 generate(file, dtype, n_dictionaries, codec, n_rows)
             samples = measure(args, file, n_rows)
