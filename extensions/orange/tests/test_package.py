@@ -31,8 +31,9 @@ def widget_class(module):
 def test_entry_points_name_packages_that_are_there_and_the_version_is_stopes():
     project = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
     for group in project["entry-points"].values():
-        for package in group.values():
-            importlib.import_module(package)
+        for place in group.values():
+            module, _, name = place.partition(":")
+            assert hasattr(importlib.import_module(module), name or "__name__")
     assert project["version"] == stope.__version__
     assert project["license"]["text"] == "GPL-3.0-or-later"
     assert "GNU GENERAL PUBLIC LICENSE" in (FOLDER / "LICENSE").read_text()[:200]
