@@ -71,7 +71,7 @@ class EveryWidget:
         self.addCleanup(stope.set_config, memory_limit=None)
         stope.set_config(memory_limit=1)
         self.give(mixed_table())
-        self.assert_says(self.shown("Error"), "not enough memory")
+        self.assert_says(self.shown("Error"), "There is not enough memory. The table needs at least")
         self.assertIsNone(self.result())
         stope.set_config(memory_limit=None)
         self.give(mixed_table())

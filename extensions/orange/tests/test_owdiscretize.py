@@ -52,7 +52,7 @@ class TestDiscretize(widget_case.WidgetCase):
 
     def test_three_mistakes_are_told_in_words_and_nothing_is_sent(self):
         for data, words in (
-            (without_class(mixed_table()), "no class"), (numeric_class(mixed_table()), "'y' is numeric"),
+            (without_class(mixed_table()), "or choose equal width"), (numeric_class(mixed_table()), "'y' is numeric"),
             (Table("titanic"), "no numeric attributes"), (Table("iris").to_sparse(), "sparse"),
             (Table("iris")[:50], "same class"),
         ):

@@ -104,7 +104,7 @@ class TestRank(widget_case.WidgetCase):
     def test_three_mistakes_are_told_in_words_and_nothing_is_sent(self):
         iris = Table("iris")
         for data, words in (
-            (without_class(mixed_table()), "no class"), (numeric_class(mixed_table()), "'y' is numeric"),
+            (without_class(mixed_table()), "Select one with Select Columns."), (numeric_class(mixed_table()), "'y' is numeric"),
             (iris.transform(Domain([], iris.domain.class_var)), "no attributes"), (iris.to_sparse(), "sparse"),
         ):
             self.give(iris)

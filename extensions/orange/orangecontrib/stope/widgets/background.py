@@ -34,13 +34,16 @@ def run_watched(job, *args, state):
 def words_of(error):
     """What a person is told of a job that failed: the text of an error that was expected, else its type, too."""
     if isinstance(error, MemoryError):
-        return f"There is not enough memory. {error}".strip()
-    expected = isinstance(error, (DataError, EngineMissing)) or type(error).__module__.startswith("stope")
-    if expected:
-        text = str(error)
-        return text[:1].upper() + text[1:] + ("" if text.endswith((".", ")", "?")) else ".")
+        return f"There is not enough memory. {_sentence(str(error))} Take fewer rows with Data Sampler.".replace("  ", " ")
+    if isinstance(error, (DataError, EngineMissing)) or type(error).__module__.startswith("stope"):
+        return _sentence(str(error))
     log.error("a job failed", exc_info=error)
     return f"{type(error).__name__}: {error}"
+
+
+def _sentence(text):
+    ended = not text or text.endswith((".", ")", "?"))
+    return text[:1].upper() + text[1:] + ("" if ended else ".")
 
 
 class WatchedJobs(ConcurrentWidgetMixin):
