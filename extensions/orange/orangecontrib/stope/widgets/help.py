@@ -17,7 +17,7 @@ TEXT = Path(__file__).with_name("help.markdown")  # docs/ORANGE.md
 
 def __getattr__(name):
     if name == "WIDGET_HELP_PATH":  # Orange's name: places of the list, and how to find the links in it
-        folder = Path(cache_dir("stope-help"))
+        folder = Path(cache_dir()) / "stope-help"
         folder.mkdir(parents=True, exist_ok=True)
         return ((str(write_pages(folder)), ".//li/a"),)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
