@@ -43,3 +43,32 @@ def with_missing_classes(table, rows):
     with copied.unlocked(copied.Y):
         copied.Y[rows] = np.nan
     return copied
+
+
+def odd_tables():
+    """Tables that make trouble, by what is odd about them."""
+    mixed, iris = mixed_table(), Table("iris")
+    alone = DiscreteVariable("class", ("only",))
+    empty = mixed_table(20, missing=1)
+    return {
+        "no rows": mixed[:0],
+        "one row": mixed[:1],
+        "no attributes": mixed.transform(Domain([], mixed.domain.class_vars, mixed.domain.metas)),
+        "no class": without_class(mixed),
+        "two classes": Table.from_numpy(Domain(iris.domain.attributes[:2], iris.domain.class_vars + (alone,)),
+                                        iris.X[:, :2], np.column_stack([iris.Y, np.zeros(150)])),
+        "a class of one value": Table.from_numpy(Domain(iris.domain.attributes, alone), iris.X, np.zeros(150)),
+        "a class of no value": Table.from_numpy(Domain(iris.domain.attributes, DiscreteVariable("class")), iris.X,
+                                                np.full(150, np.nan)),
+        "no row with a class": with_missing_classes(mixed, slice(None)),
+        "a numeric class": numeric_class(mixed),
+        "a time as class": mixed.transform(Domain(mixed.domain.attributes[:1], mixed.domain["when"])),
+        "all values missing": empty,
+        "sparse": iris.to_sparse(),
+        "an infinite value": Table.from_numpy(iris.domain, np.where(iris.X == 5.1, np.inf, iris.X), iris.Y),
+        "weights": mixed_table(weights=True),
+        "text and numbers as metas only": mixed.transform(Domain([], None, mixed.domain.metas)),
+        "odd names": iris.transform(Domain(
+            [var.renamed(name) for var, name in zip(iris.domain.attributes, ("weight", "class", "<b>ä\n", " "))],
+            iris.domain.class_var)),
+    }

@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import pytest
 from Orange.classification import LogisticRegressionLearner
-from Orange.data import Domain, Table
+from Orange.data import ContinuousVariable, Domain, Table
 from Orange.evaluation import CA, CrossValidation
 
 import oracle
@@ -149,3 +149,28 @@ def test_options_that_are_none_are_refused():
         KnnImpute(strategy="mode")(mixed_table())
     with pytest.raises(ValueError, match="n_neighbors|at least 1"):
         KnnImpute(0)(mixed_table())
+
+
+def test_attributes_are_hashed_once_however_many_there_are():
+    n_attributes, hashed = 60, []
+
+    class Counted(ContinuousVariable):
+        def __hash__(self):
+            hashed.append(self.name)
+            return super().__hash__()
+
+    domain = Domain([Counted(f"x{place}") for place in range(n_attributes)])
+    X = np.random.default_rng(4).normal(size=(20, n_attributes))
+    X[3] = np.nan
+    data = Table.from_numpy(domain, X)
+    rows = KnnImpute().fit(data)
+    hashed.clear()
+    for _ in range(n_attributes):
+        hash(rows)
+    assert len(hashed) == n_attributes
+
+
+def test_rows_that_were_pickled_are_equal_and_hash_alike():
+    rows = KnnImpute().fit(mixed_table())
+    again = pickle.loads(pickle.dumps(rows))
+    assert again == rows and hash(again) == hash(rows)

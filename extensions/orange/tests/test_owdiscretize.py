@@ -10,16 +10,7 @@ from tables import mixed_table, numeric_class, with_missing_classes, without_cla
 
 
 class TestDiscretize(widget_case.WidgetCase):
-    def setUp(self):
-        self.widget = self.create_widget(OWStopeDiscretize)
-
-    def test_it_is_drawn_with_data_and_without(self):
-        self.assertGreater(self.draw(), 5)
-        self.give(Table("heart_disease"))
-        self.assertGreater(self.draw(), 5)
-
-    def data(self):
-        return self.get_output(self.widget.Outputs.data, widget=self.widget)
+    widget_class = OWStopeDiscretize
 
     def test_every_method_gives_what_its_preprocessor_gives(self):
         data = mixed_table(80)
@@ -27,22 +18,22 @@ class TestDiscretize(widget_case.WidgetCase):
         for index, (name, *_) in enumerate(METHODS):
             self.choose(self.widget.method_combo, index)
             expected = CutDiscretize(name)(data)
-            self.assertEqual(self.data().domain, expected.domain, name)
-            self.assertTrue(np.array_equal(self.data().X, expected.X, equal_nan=True))
-            how = self.get_output(self.widget.Outputs.preprocessor, widget=self.widget)
+            self.assertEqual(self.sent("data").domain, expected.domain, name)
+            self.assertTrue(np.array_equal(self.sent("data").X, expected.X, equal_nan=True))
+            how = self.sent("preprocessor")
             self.assertEqual(how(data).domain, expected.domain)
 
     def test_oranges_tables_are_discretized(self):
         for name in ("iris", "heart_disease"):
             self.give(Table(name))
-            self.assertEqual(len(self.data()), len(Table(name)))
-            self.assertTrue(all(variable.is_discrete for variable in self.data().domain.attributes))
+            self.assertEqual(len(self.sent("data")), len(Table(name)))
+            self.assertTrue(all(variable.is_discrete for variable in self.sent("data").domain.attributes))
         self.widget.controls.group_values.click()
         self.give(Table("titanic"))
-        self.assertEqual([variable.name for variable in self.data().domain.attributes], ["status", "age", "sex"])
+        self.assertEqual([variable.name for variable in self.sent("data").domain.attributes], ["status", "age", "sex"])
         self.choose(self.widget.method_combo, [name for name, *_ in METHODS].index("equal-width"))
         self.give(Table("housing"))
-        self.assertEqual(len(self.data().domain.attributes), 13)
+        self.assertEqual(len(self.sent("data").domain.attributes), 13)
 
     def test_the_cuts_are_listed(self):
         self.give(Table("iris"))
@@ -61,7 +52,7 @@ class TestDiscretize(widget_case.WidgetCase):
 
     def test_three_mistakes_are_told_in_words_and_nothing_is_sent(self):
         for data, words in (
-            (without_class(mixed_table()), "no class"), (numeric_class(mixed_table()), "'y' is numeric"),
+            (without_class(mixed_table()), "or choose equal width"), (numeric_class(mixed_table()), "'y' is numeric"),
             (Table("titanic"), "no numeric attributes"), (Table("iris").to_sparse(), "sparse"),
             (Table("iris")[:50], "same class"),
         ):
@@ -69,7 +60,7 @@ class TestDiscretize(widget_case.WidgetCase):
             self.assertEqual(self.shown("Error"), [])
             self.give(data)
             self.assert_says(self.shown("Error"), words)
-            self.assertIsNone(self.data())
+            self.assertIsNone(self.sent("data"))
         self.give(None)
         self.assertEqual(self.shown("Error"), [])
 

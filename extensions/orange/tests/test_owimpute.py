@@ -10,23 +10,14 @@ from tables import mixed_table, without_class
 
 
 class TestImpute(widget_case.WidgetCase):
-    def setUp(self):
-        self.widget = self.create_widget(OWStopeImpute)
-
-    def test_it_is_drawn_with_data_and_without(self):
-        self.assertGreater(self.draw(), 5)
-        self.give(Table("heart_disease"))
-        self.assertGreater(self.draw(), 5)
-
-    def data(self):
-        return self.get_output(self.widget.Outputs.data, widget=self.widget)
+    widget_class = OWStopeImpute
 
     def test_the_output_is_what_the_preprocessor_gives(self):
         data = mixed_table(60, missing=0.2)
         self.give(data)
-        self.assertTrue(np.array_equal(self.data().X, KnnImpute()(data).X))
-        how = self.get_output(self.widget.Outputs.preprocessor, widget=self.widget)
-        self.assertEqual(how(data).domain, self.data().domain)
+        self.assertTrue(np.array_equal(self.sent("data").X, KnnImpute()(data).X))
+        how = self.sent("preprocessor")
+        self.assertEqual(how(data).domain, self.sent("data").domain)
 
     def test_every_choice_reaches_the_preprocessor(self):
         data = mixed_table(60, missing=0.2)
@@ -37,12 +28,12 @@ class TestImpute(widget_case.WidgetCase):
         self.choose(self.widget.normalize_combo, 2)
         self.widget.controls.n_neighbors.setValue(3)
         expected = KnnImpute(3, "heom", "distance", "median", "z")(data)
-        self.assertTrue(np.array_equal(self.data().X, expected.X))
+        self.assertTrue(np.array_equal(self.sent("data").X, expected.X))
 
     def test_orange_s_tables_are_filled_and_counted(self):
         for name in ("iris", "titanic", "heart_disease", "housing"):
             self.give(Table(name))
-            self.assertFalse(np.isnan(self.data().X).any(), name)
+            self.assertFalse(np.isnan(self.sent("data").X).any(), name)
         self.give(Table("heart_disease"))
         counts = {name: (missing, filled) for name, missing, filled in self.widget.counts}
         self.assertEqual(counts, {"major vessels colored": (4, 4), "thal": (2, 2)})
@@ -57,7 +48,7 @@ class TestImpute(widget_case.WidgetCase):
             data.X[:, 3] = np.nan
         self.give(data)
         self.assert_says(self.shown("Warning"), "no row has a value of 'b'")
-        self.assertIsNotNone(self.data())
+        self.assertIsNotNone(self.sent("data"))
 
     def test_three_mistakes_are_told_in_words_and_nothing_is_sent(self):
         iris = Table("iris")
@@ -69,7 +60,7 @@ class TestImpute(widget_case.WidgetCase):
             self.assertEqual(self.shown("Error"), [])
             self.give(data)
             self.assert_says(self.shown("Error"), words)
-            self.assertIsNone(self.data())
+            self.assertIsNone(self.sent("data"))
         self.give(mixed_table())
         self.choose(self.widget.measure_combo, [name for name, _ in METRICS].index("manhattan"))
         self.assert_says(self.shown("Error"), "Choose Gower")

@@ -32,39 +32,30 @@ class TestAsEveryLearnerWidgetOfOrange(widget_case.WidgetCase, WidgetLearnerTest
 
 
 class TestKnn(widget_case.WidgetCase):
-    def setUp(self):
-        self.widget = self.create_widget(OWStopeKnn)
-
-    def test_it_is_drawn_with_data_and_without(self):
-        self.assertGreater(self.draw(), 5)
-        self.give(Table("heart_disease"))
-        self.assertGreater(self.draw(), 5)
-
-    def model(self):
-        return self.get_output(self.widget.Outputs.model, widget=self.widget)
+    widget_class = OWStopeKnn
 
     def test_the_model_is_the_learners_on_orange_s_tables(self):
         for name in ("iris", "titanic", "heart_disease", "housing"):
             data = Table(name)
             self.give(data)
             expected = KnnLearner()(data)
-            self.assertTrue(np.array_equal(self.model()(data), expected(data)), name)
+            self.assertTrue(np.array_equal(self.sent("model")(data), expected(data)), name)
             self.assertEqual(self.shown("Error"), [])
 
     def test_missing_values_are_kept_and_a_model_comes(self):
         data = mixed_table(missing=0.3)
         self.give(data)
-        self.assertEqual(len(self.model()(data)), len(data))
+        self.assertEqual(len(self.sent("model")(data)), len(data))
         self.assertEqual(self.shown("Error") + self.shown("Warning"), [])
 
     def test_a_measure_for_numbers_on_a_mixed_table_is_an_error_that_names_others(self):
         self.give(mixed_table())
         self.choose(self.widget.measure_combo, [name for name, _ in METRICS].index("euclidean"))
         self.assert_says(self.shown("Error"), "Choose Gower")
-        self.assertIsNone(self.model())
+        self.assertIsNone(self.sent("model"))
         self.choose(self.widget.measure_combo, [name for name, _ in METRICS].index("gower"))
         self.assertEqual(self.shown("Error"), [])
-        self.assertIsNotNone(self.model())
+        self.assertIsNotNone(self.sent("model"))
 
     def test_data_without_a_class_sparse_data_and_one_class_are_told_in_words(self):
         iris = Table("iris")
@@ -84,7 +75,7 @@ class TestKnn(widget_case.WidgetCase):
     def test_rows_without_a_class_are_counted(self):
         self.give(with_missing_classes(Table("iris"), [1, 2]))
         self.assert_says(self.shown("Information"), "2 rows without a class")
-        self.assertIsNotNone(self.model())
+        self.assertIsNotNone(self.sent("model"))
 
     def test_more_neighbours_than_rows_are_a_warning(self):
         self.widget.n_neighbors_spin.setValue(100)
@@ -128,7 +119,7 @@ class TestKnn(widget_case.WidgetCase):
     def test_test_and_score_and_predictions_take_the_outputs(self):
         data = Table("heart_disease")
         self.give(data)
-        learner = self.get_output(self.widget.Outputs.learner, widget=self.widget)
+        learner = self.sent("learner")
         judge = self.create_widget(OWTestAndScore)
         self.send_signal(judge.Inputs.train_data, data, widget=judge)
         self.send_signal(judge.Inputs.learner, learner, 0, widget=judge)
@@ -136,10 +127,10 @@ class TestKnn(widget_case.WidgetCase):
         self.assertGreater((results.predicted[0] == results.actual).mean(), 0.75)
         seer = self.create_widget(OWPredictions)
         self.send_signal(seer.Inputs.data, data, widget=seer)
-        self.send_signal(seer.Inputs.predictors, self.model(), 0, widget=seer)
+        self.send_signal(seer.Inputs.predictors, self.sent("model"), 0, widget=seer)
         predicted = self.get_output(seer.Outputs.annotated, widget=seer)
         column = predicted.get_column(self.widget.effective_learner_name())
-        self.assertTrue(np.array_equal(column, self.model()(data)))
+        self.assertTrue(np.array_equal(column, self.sent("model")(data)))
 
     def test_new_data_end_the_fit_that_runs(self):
         started, go_on, ended = threading.Event(), threading.Event(), []
@@ -168,4 +159,4 @@ class TestKnn(widget_case.WidgetCase):
         go_on.set()
         self.wait_until_finished(self.widget)
         self.assertEqual(ended, ["Interrupted"])
-        self.assertEqual(len(self.model().domain.attributes), 13)
+        self.assertEqual(len(self.sent("model").domain.attributes), 13)

@@ -12,16 +12,10 @@ from tables import mixed_table, numeric_class, with_missing_classes, without_cla
 
 
 class TestRank(widget_case.WidgetCase):
-    def setUp(self):
-        self.widget = self.create_widget(OWStopeRank)
-
-    def test_it_is_drawn_with_data_and_without(self):
-        self.assertGreater(self.draw(), 5)
-        self.give(Table("heart_disease"))
-        self.assertGreater(self.draw(), 5)
+    widget_class = OWStopeRank
 
     def reduced(self):
-        data = self.get_output(self.widget.Outputs.reduced_data, widget=self.widget)
+        data = self.sent("reduced_data")
         return None if data is None else [variable.name for variable in data.domain.attributes]
 
     def test_the_best_attributes_of_orange_s_tables_go_on(self):
@@ -31,7 +25,7 @@ class TestRank(widget_case.WidgetCase):
             found = ranking(data)
             best = sorted(range(len(found)), key=lambda place: -found[place]["score"])[:5]
             self.assertEqual(self.reduced(), [found[place]["name"] for place in sorted(best)])
-            scores = self.get_output(self.widget.Outputs.scores, widget=self.widget)
+            scores = self.sent("scores")
             self.assertEqual(scores.X[:, 0].tolist(), [one["score"] for one in found])
             self.assertFalse(np.isnan(scores.X).any())
 
@@ -71,6 +65,17 @@ class TestRank(widget_case.WidgetCase):
         sent = self.get_output(again.Outputs.reduced_data, widget=again)
         self.assertEqual([variable.name for variable in sent.domain.attributes], [name])
 
+    def test_a_way_of_selection_of_another_version_becomes_the_best_attributes(self):
+        self.give(Table("heart_disease"))
+        self.widget.select_by(ALL)
+        settings = self.widget.settingsHandler.pack_data(self.widget)
+        for context in settings["context_settings"]:
+            context.values["selection_method"] = 99
+        self.widget = self.create_widget(OWStopeRank, stored_settings=settings)
+        self.give(Table("heart_disease"))
+        self.assertEqual(self.widget.selection_method, N_BEST)
+        self.assertEqual(len(self.reduced()), 5)
+
     def test_the_table_is_sorted_by_score_as_a_number(self):
         self.give(Table("heart_disease"))
         scores = [self.widget.order.index(row, 1).data() for row in range(self.widget.order.rowCount())]
@@ -80,7 +85,7 @@ class TestRank(widget_case.WidgetCase):
     def test_without_permutations_there_are_no_p_values(self):
         self.widget.permutations_spin.setValue(0)
         self.give(Table("iris"))
-        scores = self.get_output(self.widget.Outputs.scores, widget=self.widget)
+        scores = self.sent("scores")
         self.assertEqual([variable.name for variable in scores.domain.attributes], ["Score"])
         self.widget.select_by(BY_Q)
         self.assertIsNone(self.reduced())
@@ -88,7 +93,7 @@ class TestRank(widget_case.WidgetCase):
     def test_oranges_rank_takes_the_scorer(self):
         data = Table("heart_disease")
         self.give(data)
-        scorer = self.get_output(self.widget.Outputs.scorer, widget=self.widget)
+        scorer = self.sent("scorer")
         rank = self.create_widget(OWRank)
         self.send_signal(rank.Inputs.scorer, scorer, 0, widget=rank)
         self.send_signal(rank.Inputs.data, data, widget=rank)
@@ -99,7 +104,7 @@ class TestRank(widget_case.WidgetCase):
     def test_three_mistakes_are_told_in_words_and_nothing_is_sent(self):
         iris = Table("iris")
         for data, words in (
-            (without_class(mixed_table()), "no class"), (numeric_class(mixed_table()), "'y' is numeric"),
+            (without_class(mixed_table()), "Select one with Select Columns."), (numeric_class(mixed_table()), "'y' is numeric"),
             (iris.transform(Domain([], iris.domain.class_var)), "no attributes"), (iris.to_sparse(), "sparse"),
         ):
             self.give(iris)

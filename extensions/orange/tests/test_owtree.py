@@ -35,28 +35,19 @@ class EverySecond(Preprocess):
 
 
 class TestTree(widget_case.WidgetCase):
-    def setUp(self):
-        self.widget = self.create_widget(OWStopeTree)
-
-    def test_it_is_drawn_with_data_and_without(self):
-        self.assertGreater(self.draw(), 5)
-        self.give(Table("heart_disease"))
-        self.assertGreater(self.draw(), 5)
-
-    def model(self):
-        return self.get_output(self.widget.Outputs.model, widget=self.widget)
+    widget_class = OWStopeTree
 
     def test_the_model_is_the_learners_on_orange_s_tables(self):
         for name in ("iris", "titanic", "heart_disease"):
             data = Table(name)
             self.give(data)
             expected = LocalDiscretizationTreeLearner(min_samples_leaf=2, ccp_alpha=0.01)(data)
-            self.assertTrue(np.array_equal(self.model()(data, 1), expected(data, 1)), name)
+            self.assertTrue(np.array_equal(self.sent("model")(data, 1), expected(data, 1)), name)
 
     def test_tree_viewer_and_pythagorean_tree_show_it_and_select_its_rows(self):
         data = with_missing_classes(Table("heart_disease"), [0, 9])
         self.give(data)
-        model = self.model()
+        model = self.sent("model")
         viewer = self.create_widget(OWTreeGraph)
         self.send_signal(viewer.Inputs.tree, model, widget=viewer)
         nodes = viewer.scene.nodes()
@@ -77,8 +68,8 @@ class TestTree(widget_case.WidgetCase):
         data = Table("heart_disease")
         self.send_signal(self.widget.Inputs.preprocessor, EverySecond(), widget=self.widget)
         self.give(data)
-        leaf = max(self.model().root.children, key=lambda node: node.subset.max())
-        rows = self.model().get_instances([leaf])
+        leaf = max(self.sent("model").root.children, key=lambda node: node.subset.max())
+        rows = self.sent("model").get_instances([leaf])
         self.assertTrue(np.array_equal(rows.ids, data[::2].ids[leaf.subset]))
 
     def test_trees_of_one_leaf_are_shown_too(self):
@@ -86,9 +77,9 @@ class TestTree(widget_case.WidgetCase):
         with data.unlocked():
             data.X[:] = 0
         self.give(data)
-        self.assertEqual(self.model().node_count(), 1)
+        self.assertEqual(self.sent("model").node_count(), 1)
         viewer = self.create_widget(OWTreeGraph)
-        self.send_signal(viewer.Inputs.tree, self.model(), widget=viewer)
+        self.send_signal(viewer.Inputs.tree, self.sent("model"), widget=viewer)
         self.assertEqual(len(viewer.scene.nodes()), 1)
 
     def test_three_mistakes_are_told_in_words(self):

@@ -15,6 +15,8 @@ except ImportError:
 import stope
 from AnyQt.QtWidgets import QWidget
 from orangewidget.utils.signals import Output
+from orangecontrib.stope.widgets import help as help_pages
+from workflow import application
 
 FOLDER = Path(__file__).parents[1]
 WIDGETS = {
@@ -29,13 +31,22 @@ def widget_class(module):
 
 @pytest.mark.skipif(tomllib is None, reason="Python 3.11 reads TOML")
 def test_entry_points_name_packages_that_are_there_and_the_version_is_stopes():
+    application()  # the help pages are drawn up by Qt
     project = tomllib.loads((FOLDER / "pyproject.toml").read_text())["project"]
     for group in project["entry-points"].values():
-        for package in group.values():
-            importlib.import_module(package)
+        for place in group.values():
+            module, _, name = place.partition(":")
+            assert hasattr(importlib.import_module(module), name or "__name__")
     assert project["version"] == stope.__version__
     assert project["license"]["text"] == "GPL-3.0-or-later"
     assert "GNU GENERAL PUBLIC LICENSE" in (FOLDER / "LICENSE").read_text()[:200]
+
+
+def test_help_pages_have_a_folder_of_their_own():
+    application()
+    ((index, _),) = help_pages.WIDGET_HELP_PATH
+    assert Path(index).parent.name == "stope-help"
+    assert len(list(Path(index).parent.glob("*.html"))) == len(WIDGETS) + 1
 
 
 @pytest.mark.parametrize("module", WIDGETS)

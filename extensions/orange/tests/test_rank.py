@@ -75,3 +75,12 @@ def test_rows_without_a_class_are_left_out_and_told_of():
 def test_data_that_cannot_be_ranked_are_refused_in_words(data, words):
     with pytest.raises(DataError, match=words):
         ranking(data)
+
+
+def test_a_cut_that_tells_missing_values_from_known_ones_says_so():
+    data = mixed_table(60, missing=0)
+    with data.unlocked():
+        data.X[data.Y == 0, 2] = np.nan
+    color, size = ranking(data)[2], ranking(data)[4]
+    assert (color["value"], cut_text(color)) == (None, "known or missing")
+    assert cut_text(size) == f"= {size['value']}"

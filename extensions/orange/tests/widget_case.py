@@ -4,11 +4,27 @@ from Orange.widgets.tests.base import WidgetTest
 
 
 class WidgetCase(WidgetTest):
-    """One widget, its errors as text, and its settings in another session."""
+    """One widget, its errors as text, and its settings in another session.
+
+    Attributes
+    ----------
+    widget_class : type
+        What is opened for each test.
+    """
+
+    widget_class = None
+
+    def setUp(self):
+        super().setUp()
+        self.widget = self.create_widget(self.widget_class)
 
     def give(self, data):
         self.send_signal(self.widget.Inputs.data, data, widget=self.widget)
-        self.wait_until_finished(self.widget)
+        self.wait_until_finished(self.widget, timeout=60_000)
+
+    def sent(self, output):
+        """What an output of the widget has, by its name in ``Outputs``."""
+        return self.get_output(getattr(self.widget.Outputs, output), widget=self.widget)
 
     def shown(self, group):
         """The messages of a group that are shown: "Error", "Warning" or "Information"."""

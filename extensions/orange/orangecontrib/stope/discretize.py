@@ -113,6 +113,10 @@ def find_cuts(how, data):
         raise DataError("The data have no rows.")
     remarks = []
     supervised = how.method not in _WITHOUT_CLASSES
+    if supervised and not data.domain.class_vars:
+        raise DataError(
+            "The data have no class. Select one with Select Columns, or choose equal width or equal frequency."
+        )
     if supervised:
         data = labelled_rows(data, remarks)
     table = training_table(data, attributes, target=supervised)
@@ -136,7 +140,7 @@ def labelled_rows(data, remarks):
     domain = data.domain
     if len(domain.class_vars) != 1:
         raise DataError(
-            "The data have no class. Select one with Select Columns, or choose equal width or equal frequency."
+            "The data have no class. Select one with Select Columns."
             if not domain.class_vars else "The data have several class variables. Select one with Select Columns."
         )
     if not domain.class_var.is_discrete:

@@ -98,6 +98,10 @@ class NearestRows:
         self.fitted = fitted
         self.report = None
         self._digest = None
+        self._hash = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "_hash": None}  # texts hash differently in another process
 
     def __call__(self, data):
         """The attributes' values, filled in, of shape (n_rows, n_attributes)."""
@@ -126,7 +130,10 @@ class NearestRows:
         return type(self) is type(other) and self.attributes == other.attributes and self.digest() == other.digest()
 
     def __hash__(self):
-        return hash((type(self), self.attributes))
+        # Kept: Orange asks once for each attribute, and hashing them all takes as long as there are attributes.
+        if self._hash is None:
+            self._hash = hash((type(self), self.attributes))
+        return self._hash
 
 
 class FilledValue(SharedComputeValue):

@@ -40,16 +40,21 @@ def ranking(data, criterion="discernibility", missing="value", n_permutations=0,
     -------
     list of dict
         One for each attribute, in the domain's order: "feature" (its place), "name", "symbolic", "score", "pairs",
-        "cut" or "value", "p_value", "family_p_value" and "q_value"; None is what does not apply.
+        "cut" or "value", "p_value", "family_p_value" and "q_value"; None is what does not apply, and the "value" of a
+        cut between known and missing values.
     """
     if not data.domain.attributes:
         raise DataError("The data have no attributes to rank.")
     remarks = [] if remarks is None else remarks
     data = labelled_rows(data, remarks)
-    return engine.best_cuts(
+    found = engine.best_cuts(
         training_table(data), criterion=criterion, missing=missing, n_permutations=n_permutations, seed=random_state,
         device=device, remarks=remarks,
     )
+    for one, variable in zip(found, data.domain.attributes):
+        if one["symbolic"] and one["value"] not in variable.values:
+            one["value"] = None  # the engine's name of missing values
+    return found
 
 
 def scores_table(found):
@@ -70,7 +75,7 @@ def cut_text(one):
     if one["score"] <= 0:
         return ""
     if one["symbolic"]:
-        return f"= {one['value']}"
+        return "known or missing" if one["value"] is None else f"= {one['value']}"
     return "known or missing" if np.isneginf(one["cut"]) else f"≥ {one['cut']:.10g}"
 
 

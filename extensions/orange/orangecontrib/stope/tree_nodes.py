@@ -140,6 +140,8 @@ def nodes_of(tree, domain, leaves, rows):
     counts = arrays["value"]
     order = np.argsort(leaves, kind="stable")
     begins = np.searchsorted(leaves[order], np.arange(len(counts) + 1))
+    place_of = {variable.name: place for place, variable in enumerate(domain.attributes)}
+    places = [place_of[attribute["name"]] for attribute in attributes]
     made = [None] * len(counts)
     for number in range(len(counts) - 1, -1, -1):  # children come after their parent
         left, right = int(arrays["children_left"][number]), int(arrays["children_right"][number])
@@ -147,7 +149,7 @@ def nodes_of(tree, domain, leaves, rows):
             node = Node(None, None, None)
             node.subset = np.sort(rows[order[begins[number]:begins[number + 1]]])
         else:
-            node = _inner_node(arrays, attributes, domain, number)
+            node = _inner_node(arrays, attributes, places, domain, number)
             node.children = [made[left], made[right]]
             node.subset = np.sort(np.concatenate([made[left].subset, made[right].subset]))
         node.value = _shown_counts(counts[number], len(node.subset))
@@ -155,9 +157,10 @@ def nodes_of(tree, domain, leaves, rows):
     return made[0], counts
 
 
-def _inner_node(arrays, attributes, domain, number):
-    place = _place_of(attributes[arrays["feature"][number]]["name"], domain)
-    variable, attribute = domain.attributes[place], attributes[arrays["feature"][number]]
+def _inner_node(arrays, attributes, places, domain, number):
+    feature = arrays["feature"][number]
+    attribute, place = attributes[feature], places[feature]
+    variable = domain.attributes[place]
     fill = attribute["fill"]
     if not attribute["symbolic"]:
         cut = float(arrays["threshold"][number])
@@ -168,10 +171,6 @@ def _inner_node(arrays, attributes, domain, number):
     if code >= len(variable.values):  # the value that stands for missing ones
         return MissingNode(variable, place, 1, None)
     return ValueNode(variable, place, code, 0 if fill is None else int(fill == code), None)
-
-
-def _place_of(name, domain):
-    return next(place for place, variable in enumerate(domain.attributes) if variable.name == name)
 
 
 def _shown_counts(counts, n_rows):

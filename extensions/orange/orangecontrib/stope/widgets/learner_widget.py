@@ -1,14 +1,11 @@
 """What both learner widgets share: the model is fitted in a thread, and errors are told in words."""
 
 import numpy as np
-from Orange.widgets import gui
 from Orange.widgets.settings import Setting
-from Orange.widgets.utils.concurrent import ConcurrentWidgetMixin
 from Orange.widgets.utils.owlearnerwidget import OWBaseLearner
 from Orange.widgets.widget import Msg
 
-from .background import Interrupted, run_watched, words_of
-from .choices import DEVICES, name_combo
+from .background import WatchedJobs, run_watched
 
 __all__ = ["OWStopeLearner"]
 
@@ -34,7 +31,7 @@ def _why_not(data):
     return None
 
 
-class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
+class OWStopeLearner(OWBaseLearner, WatchedJobs, openclass=True):
     """A learner widget that fits its model in a thread."""
 
     supports_sparse = False
@@ -42,7 +39,7 @@ class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
     device = Setting("auto")
 
     class Error(OWBaseLearner.Error):
-        not_learned = Msg("{}")
+        failed = Msg("{}")
 
     class Warning(OWBaseLearner.Warning):
         remarks = Msg("{}")
@@ -52,28 +49,22 @@ class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
 
     def __init__(self, preprocessors=None):
         super().__init__(preprocessors)
-        ConcurrentWidgetMixin.__init__(self)
-
-    def add_device_box(self):
-        box = gui.vBox(self.controlArea, "Computation")
-        self.device_combo = name_combo(box, self, "device", DEVICES, "On:", self.settings_changed)
+        WatchedJobs.__init__(self)
 
     def update_model(self):
-        self.cancel()
-        self.Error.not_learned.clear()
-        self.Warning.remarks.clear()
+        self.begin()
         self.model = None
         if self.check_data():
             self.start(_fit, self.learner, self.data)
         else:
-            self._send_model()
+            self.send_nothing()
 
     def check_data(self):
         """Whether a model can be fitted; shows in words why not, and how many rows are left out."""
         self.Information.without_class.clear()
         self.valid_data = False
         if self.data is None or self.learner is None:
-            return False
+            return False  # Orange has told what it refused
         self.Error.data_error.clear()
         reason = self.learner.incompatibility_reason(self.data.domain) or _why_not(self.data)
         if reason is not None:
@@ -90,18 +81,11 @@ class OWStopeLearner(OWBaseLearner, ConcurrentWidgetMixin, openclass=True):
         model.name = self.effective_learner_name()
         if getattr(model, "instances", None) is None:  # a tree keeps the rows that its nodes count
             model.instances = self.data
-        if model.remarks:
-            self.Warning.remarks(" ".join(model.remarks))
+        self.tell_remarks(model.remarks)
         self._send_model()
 
-    def on_exception(self, ex):
-        if isinstance(ex, Interrupted):
-            return
-        self.Error.not_learned(words_of(ex))
-        self._send_model()
-
-    def on_partial_result(self, result):
-        """Nothing: a model comes as a whole."""
+    def send_nothing(self):
+        self._send_model()  # there is none
 
     def onDeleteWidget(self):
         self.shutdown()

@@ -1,6 +1,5 @@
 """Widget Discretize by best cuts (stope)."""
 
-from AnyQt.QtCore import Qt
 from Orange.data import Table
 from Orange.preprocess.preprocess import Preprocess
 from Orange.widgets import gui
@@ -11,7 +10,7 @@ from Orange.widgets.widget import Output
 from ..discretize import METHODS, CutDiscretize, cut_texts, find_cuts
 from .background import run_watched
 from .cells import fill_cells, table_of
-from .choices import DEVICES, label_of, name_combo
+from .choices import DEVICES, label_of, name_combo, number_spin
 from .data_widget import OWStopeData
 
 MISSING = (("value", "A value of their own"), ("drop", "A reason to leave the row out"))
@@ -69,14 +68,13 @@ class OWStopeDiscretize(OWStopeData):
         self.resize(900, 460)
 
     def _add_parameters(self, box):
-        options = {"alignment": Qt.AlignRight, "callback": self.settings_changed, "controlWidth": 80}
+        changed = self.settings_changed
         bins, together, merged = gui.vBox(box), gui.vBox(box), gui.vBox(box)
-        gui.spin(bins, self, "n_bins", 2, 1000, label="Intervals:", **options)
-        gui.spin(together, self, "max_cuts", 1, 100_000, label="Cuts of all attributes, at most:", checked="limit_cuts",
-                 checkCallback=self.settings_changed, **options)
-        gui.doubleSpin(merged, self, "confidence", 0.5, 0.999, 0.01, decimals=3, label="Intervals differ at level:",
-                       **options)
-        gui.spin(merged, self, "min_intervals", 1, 1000, label="Intervals, at least:", **options)
+        number_spin(bins, self, "n_bins", 2, 1000, "Intervals:", changed)
+        number_spin(together, self, "max_cuts", 1, 100_000, "Cuts of all attributes, at most:", changed,
+                    checked="limit_cuts", checkCallback=changed)
+        number_spin(merged, self, "confidence", 0.5, 0.999, "Intervals differ at level:", changed, 0.01, decimals=3)
+        number_spin(merged, self, "min_intervals", 1, 1000, "Intervals, at least:", changed)
         self._parameters = {
             "equal-width": bins, "equal-frequency": bins, "md-global": together, "chimerge": merged,
         }
@@ -109,7 +107,7 @@ class OWStopeDiscretize(OWStopeData):
         else:
             self.start(_discretize, how, self.data)
 
-    def on_result(self, result):
+    def on_done(self, result):
         self.cuts, data = result
         self.tell_remarks(self.cuts.remarks)
         rows = []

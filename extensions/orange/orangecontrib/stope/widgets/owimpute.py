@@ -1,7 +1,6 @@
 """Widget Impute (stope)."""
 
 import numpy as np
-from AnyQt.QtCore import Qt
 from Orange.data import Table
 from Orange.preprocess.preprocess import Preprocess
 from Orange.widgets import gui
@@ -14,7 +13,7 @@ from ..measures import NORMALIZATIONS, WEIGHTS
 from ..table import require_dense
 from .background import run_watched
 from .cells import fill_cells, table_of
-from .choices import DEVICES, label_of, name_combo
+from .choices import DEVICES, label_of, name_combo, number_spin
 from .data_widget import OWStopeData
 
 _KINDS = {"mixed": "mixed", "numeric": "numeric", "nominal": "categorical"}
@@ -63,8 +62,7 @@ class OWStopeImpute(OWStopeData):
         super().__init__()
         self.counts = []
         box = gui.vBox(self.controlArea, "Neighbors")
-        gui.spin(box, self, "n_neighbors", 1, 10_000, label="Number of neighbors:", alignment=Qt.AlignRight,
-                 callback=self.settings_changed, controlWidth=80)
+        number_spin(box, self, "n_neighbors", 1, 10_000, "Number of neighbors:", self.settings_changed)
         self.measure_combo = name_combo(box, self, "measure", METRICS, "Measure:", self.settings_changed)
         self.normalize_combo = name_combo(
             box, self, "normalize", NORMALIZATIONS, "Numeric attributes scaled:", self.settings_changed
@@ -94,7 +92,7 @@ class OWStopeImpute(OWStopeData):
         else:
             self.start(_impute, how, self.data)
 
-    def on_result(self, result):
+    def on_done(self, result):
         filled, self.counts = result
         empty = [name for name, n_missing, n_filled in self.counts if n_filled < n_missing]
         if empty:

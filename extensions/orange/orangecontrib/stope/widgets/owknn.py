@@ -1,13 +1,12 @@
 """Widget k-NN (stope)."""
 
-from AnyQt.QtCore import Qt
 from Orange.widgets import gui
 from Orange.widgets.settings import Setting
 from Orange.widgets.utils.widgetpreview import WidgetPreview
 
 from ..knn import KnnLearner
 from ..measures import MEASURES, NORMALIZATIONS, WEIGHTS
-from .choices import DEVICES, label_of, name_combo
+from .choices import DEVICES, label_of, name_combo, number_spin
 from .learner_widget import OWStopeLearner
 
 _KINDS = {"mixed": "mixed", "numeric": "numeric", "nominal": "categorical"}
@@ -33,14 +32,12 @@ class OWStopeKnn(OWStopeLearner):
 
     def add_main_layout(self):
         box = gui.vBox(self.controlArea, "Neighbors")
-        self.n_neighbors_spin = gui.spin(
-            box, self, "n_neighbors", 1, 10_000, label="Number of neighbors:", alignment=Qt.AlignRight,
-            callback=self.settings_changed, controlWidth=80,
+        self.n_neighbors_spin = number_spin(
+            box, self, "n_neighbors", 1, 10_000, "Number of neighbors:", self.settings_changed
         )
         self.measure_combo = name_combo(box, self, "measure", METRICS, "Measure:", self._measure_changed)
-        self.p_spin = gui.doubleSpin(
-            box, self, "minkowski_p", 0.1, 100.0, 0.1, label="Power p of Minkowski:", alignment=Qt.AlignRight,
-            callback=self.settings_changed, controlWidth=80,
+        self.p_spin = number_spin(
+            box, self, "minkowski_p", 0.1, 100.0, "Power p of Minkowski:", self.settings_changed, 0.1
         )
         self.normalize_combo = name_combo(
             box, self, "normalize", NORMALIZATIONS, "Numeric attributes scaled:", self.settings_changed

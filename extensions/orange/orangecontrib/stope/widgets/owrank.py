@@ -13,7 +13,7 @@ from Orange.widgets.widget import AttributeList, Output
 
 from ..rank import CRITERIA, CutScorer, cut_text, ranking, scores_table
 from .background import run_watched
-from .choices import DEVICES, label_of, name_combo
+from .choices import DEVICES, label_of, name_combo, number_spin
 from .data_widget import OWStopeData
 
 MISSING = (
@@ -63,9 +63,8 @@ class OWStopeRank(OWStopeData):
         box = gui.vBox(self.controlArea, "Scores")
         self.criterion_combo = name_combo(box, self, "criterion", CRITERIA, "A cut is worth:", self.settings_changed)
         self.missing_combo = name_combo(box, self, "missing", MISSING, "Missing values are:", self.settings_changed)
-        self.permutations_spin = gui.spin(
-            box, self, "n_permutations", 0, 100_000, 100, label="Permutations for p (0: none):",
-            alignment=Qt.AlignRight, callback=self.settings_changed, controlWidth=80,
+        self.permutations_spin = number_spin(
+            box, self, "n_permutations", 0, 100_000, "Permutations for p (0: none):", self.settings_changed, 100
         )
         self.add_device_box()
         self._add_selection_box()
@@ -121,6 +120,9 @@ class OWStopeRank(OWStopeData):
         self.data = data
         if data is not None:
             self.openContext(data.domain)
+            if self.buttons.button(self.selection_method) is None:  # a way of selection of another version
+                self.selection_method = N_BEST
+            self.n_selected, self.most_q = self.n_selected_spin.value(), self.most_q_spin.value()
         self.buttons.button(self.selection_method).setChecked(True)
         self.update_scores()
 
@@ -138,7 +140,7 @@ class OWStopeRank(OWStopeData):
         else:
             self.start(_rank, self.data, self.criterion, self.missing, self.n_permutations, self.device)
 
-    def on_result(self, result):
+    def on_done(self, result):
         self.found, remarks = result
         self.tell_remarks(remarks)
         self._show()

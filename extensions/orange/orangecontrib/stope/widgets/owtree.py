@@ -1,13 +1,12 @@
 """Widget Local Discretization Tree (stope)."""
 
-from AnyQt.QtCore import Qt
 from Orange.widgets import gui
 from Orange.widgets.settings import Setting
 from Orange.widgets.utils.widgetpreview import WidgetPreview
 
 from ..rank import CRITERIA
 from ..tree import LocalDiscretizationTreeLearner
-from .choices import DEVICES, label_of, name_combo
+from .choices import DEVICES, label_of, name_combo, number_spin
 from .learner_widget import OWStopeLearner
 
 MISSING = (("value", "A value of their own"), ("fill", "The mean, or the most frequent value"))
@@ -42,22 +41,20 @@ class OWStopeTree(OWStopeLearner):
         gui.checkBox(box, self, "balanced", "Classes weigh the same, however many rows they have",
                      callback=self.settings_changed)
         box = gui.vBox(self.controlArea, "Size")
-        self.min_samples_leaf_spin = gui.spin(
-            box, self, "min_samples_leaf", 1, 100_000, label="Rows of a leaf, at least:", alignment=Qt.AlignRight,
-            callback=self.settings_changed, controlWidth=80,
+        changed = self.settings_changed
+        self.min_samples_leaf_spin = number_spin(
+            box, self, "min_samples_leaf", 1, 100_000, "Rows of a leaf, at least:", changed
         )
-        options = {"alignment": Qt.AlignRight, "callback": self.settings_changed,
-                   "checkCallback": self.settings_changed, "controlWidth": 80}
-        self.max_depth_spin = gui.spin(
-            box, self, "max_depth", 1, 1000, label="Depth, at most:", checked="limit_depth", **options
+        self.max_depth_spin = number_spin(
+            box, self, "max_depth", 1, 1000, "Depth, at most:", changed, checked="limit_depth", checkCallback=changed
         )
-        self.ccp_alpha_spin = gui.spin(
-            box, self, "ccp_alpha", 0.0, 1.0, 0.001, spinType=float, decimals=4, label="Pruned: a leaf costs",
-            checked="prune", **options
+        self.ccp_alpha_spin = number_spin(
+            box, self, "ccp_alpha", 0.0, 1.0, "Pruned: a leaf costs", changed, 0.001, decimals=4, checked="prune",
+            checkCallback=changed,
         )
-        self.holdout_spin = gui.spin(
-            box, self, "holdout_percent", 1, 90, label="Pruned by this share of the rows [%]:", checked="use_holdout",
-            **options
+        self.holdout_spin = number_spin(
+            box, self, "holdout_percent", 1, 90, "Pruned by this share of the rows [%]:", changed,
+            checked="use_holdout", checkCallback=changed,
         )
         self.add_device_box()
 

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 package weka.attributeSelection;
 
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Enumeration;
-import java.util.List;
-import java.util.Vector;
 import org.stope.Discretizer;
 import org.stope.Options;
 import org.stope.Run;
 import org.stope.Table;
+import org.stope.weka.ChoiceOption;
+import org.stope.weka.Choices;
 import org.stope.weka.EngineOptions;
 import org.stope.weka.EngineTable;
-import org.stope.weka.OptionWords;
+import org.stope.weka.OptionValues;
+import org.stope.weka.SchemeOptions;
 import weka.core.Capabilities;
-import weka.core.Capabilities.Capability;
 import weka.core.Instances;
 import weka.core.Option;
 import weka.core.OptionHandler;
 import weka.core.SelectedTag;
-import weka.core.Tag;
 import weka.core.Utils;
 
 /**
@@ -29,15 +26,10 @@ import weka.core.Utils;
 public class StopeCutEval extends ASEvaluation implements AttributeEvaluator, OptionHandler {
   private static final long serialVersionUID = 1L;
 
-  /** What a cut is worth. */
-  public static final Tag[] TAGS_CRITERION = {
-    new Tag(0, "discernibility", "share of the pairs of different classes that it separates", false),
-    new Tag(1, "gini", "decrease of the Gini impurity", false),
-    new Tag(2, "entropy", "information gain", false),
-  };
+  private static final SchemeOptions OPTIONS = new SchemeOptions();
+  private static final ChoiceOption CRITERION = OPTIONS.choice("criterion", Choices.CRITERIA, "What a cut is worth");
 
-  private int criterion;
-  private final EngineOptions engine = new EngineOptions();
+  private final OptionValues own = new OptionValues();
   private double[] merits;
 
   /** Describes the evaluator. */
@@ -48,121 +40,85 @@ public class StopeCutEval extends ASEvaluation implements AttributeEvaluator, Op
 
   @Override
   public Enumeration<Option> listOptions() {
-    Vector<Option> all = new Vector<>();
-    all.add(new Option("\tWhat a cut is worth: discernibility, gini, entropy (default: discernibility).", "criterion", 1,
-        "-criterion <name>"));
-    all.addAll(EngineOptions.list());
-    all.addAll(Collections.list(super.listOptions()));
-    return all.elements();
+    return OPTIONS.listed(super.listOptions());
   }
 
   @Override
   public void setOptions(String[] options) throws Exception {
-    criterion = OptionWords.takeTag("criterion", TAGS_CRITERION, options);
-    engine.take(options);
+    OPTIONS.take(options, own);
     super.setOptions(options);
     Utils.checkForRemainingOptions(options);
   }
 
   @Override
   public String[] getOptions() {
-    List<String> words = new ArrayList<>();
-    OptionWords.write(words, "criterion", TAGS_CRITERION[criterion].getIDStr(), "discernibility");
-    words.addAll(engine.written());
-    Collections.addAll(words, super.getOptions());
-    return words.toArray(new String[0]);
+    return OPTIONS.written(own, super.getOptions());
   }
 
-  /** Says what the option is for. */
+  // WEKA's editors find an option by three methods of its name.
+
   public String criterionTipText() {
-    return "What a cut is worth.";
+    return CRITERION.tip();
   }
 
-  /** Gives the option. */
   public SelectedTag getCriterion() {
-    return new SelectedTag(criterion, TAGS_CRITERION);
+    return own.tag(CRITERION);
   }
 
-  /** Sets the option. */
   public void setCriterion(SelectedTag chosen) {
-    if (chosen.getTags() == TAGS_CRITERION) {
-      criterion = chosen.getSelectedTag().getID();
-    }
+    own.set(CRITERION, chosen);
   }
 
-  /** Says what the option is for. */
   public String deviceTipText() {
-    return "Where stope computes: auto, cpu, cuda or cuda:0,1. Results are the same everywhere.";
+    return EngineOptions.DEVICE.tip();
   }
 
-  /** Gives the option. */
   public String getDevice() {
-    return engine.device();
+    return own.get(EngineOptions.DEVICE);
   }
 
-  /** Sets the option. */
   public void setDevice(String device) {
-    engine.setDevice(device);
+    own.set(EngineOptions.DEVICE, device);
   }
 
-  /** Says what the option is for. */
   public String threadsTipText() {
-    return "CPU threads of stope; 0 is all.";
+    return EngineOptions.THREADS.tip();
   }
 
-  /** Gives the option. */
   public int getThreads() {
-    return engine.threads();
+    return own.get(EngineOptions.THREADS);
   }
 
-  /** Sets the option. */
   public void setThreads(int threads) {
-    engine.setThreads(threads);
+    own.set(EngineOptions.THREADS, threads);
   }
 
-  /** Says what the option is for. */
   public String memoryLimitTipText() {
-    return "Memory that stope may take, as 2GB; empty: 80 % of what is free.";
+    return EngineOptions.MEMORY.tip();
   }
 
-  /** Gives the option. */
   public String getMemoryLimit() {
-    return engine.memoryLimit();
+    return own.get(EngineOptions.MEMORY);
   }
 
-  /** Sets the option. */
-  public void setMemoryLimit(String memoryLimit) {
-    engine.setMemoryLimit(memoryLimit);
+  public void setMemoryLimit(String limit) {
+    own.set(EngineOptions.MEMORY, limit);
   }
 
   @Override
   public Capabilities getCapabilities() {
-    Capabilities can = super.getCapabilities();
-    can.disableAll();
-    can.enable(Capability.NOMINAL_ATTRIBUTES);
-    can.enable(Capability.NUMERIC_ATTRIBUTES);
-    can.enable(Capability.DATE_ATTRIBUTES);
-    can.enable(Capability.MISSING_VALUES);
-    can.enable(Capability.NOMINAL_CLASS);
-    can.enable(Capability.MISSING_CLASS_VALUES);
-    return can;
+    return EngineTable.capabilities(super.getCapabilities());
   }
 
   @Override
   public void buildEvaluator(Instances training) throws Exception {
     merits = null;
     getCapabilities().testWithFail(training);
-    List<Integer> features = new ArrayList<>();
-    for (int a = 0; a < training.numAttributes(); a++) {
-      if (a != training.classIndex()) {
-        features.add(a);
-      }
-    }
     double[] found = new double[training.numAttributes()];
-    double unit = criterion == 0 ? pairs(training) : 1;
-    Options options = Options.of("criterion", TAGS_CRITERION[criterion].getIDStr(), "missing", "value");
-    try (Run run = engine.newRun();
-        Table table = EngineTable.of(training, features);
+    double unit = own.get(CRITERION).equals("discernibility") ? pairs(training) : 1;
+    Options options = Options.of("criterion", own.get(CRITERION), "missing", "value");
+    try (Run run = EngineOptions.newRun(own);
+        Table table = EngineTable.of(training, EngineTable.features(training));
         Table best = Discretizer.bestCuts(table, options, run)) {
       double[] scores = best.column("score");
       for (int row = 0; row < scores.length; row++) {
@@ -200,7 +156,7 @@ public class StopeCutEval extends ASEvaluation implements AttributeEvaluator, Op
   @Override
   public String toString() {
     return merits == null ? "StopeCutEval has not been built yet"
-        : "\tBest cut of each attribute (stope), by " + TAGS_CRITERION[criterion].getIDStr() + "\n";
+        : "\tBest cut of each attribute (stope), by " + own.get(CRITERION) + "\n";
   }
 
   @Override

@@ -11,12 +11,10 @@ import weka.core.DenseInstance;
 import weka.core.Instance;
 import weka.core.Instances;
 import weka.core.SparseInstance;
-import weka.core.Utils;
 
 /** Cuts of numeric attributes, and tables coded by them. A value that equals a cut is in the interval above it. */
 public final class CutPoints implements Serializable {
   private static final long serialVersionUID = 1L;
-  private static final int FEW_DIGITS = 6;
 
   private final Instances header;
   private final double[][] cuts; // By attribute; null where it is not cut.
@@ -65,7 +63,7 @@ public final class CutPoints implements Serializable {
         attributes.add((Attribute) own.copy());
         continue;
       }
-      Attribute coded = new Attribute(own.name(), labels(cuts[a]));
+      Attribute coded = new Attribute(own.name(), labels(own, cuts[a]));
       coded.setWeight(own.weight());
       attributes.add(coded);
     }
@@ -74,11 +72,11 @@ public final class CutPoints implements Serializable {
     return format;
   }
 
-  private static List<String> labels(double[] cuts) {
+  private static List<String> labels(Attribute attribute, double[] cuts) {
     if (cuts.length == 0) {
       return Arrays.asList("'All'");
     }
-    List<String> texts = texts(cuts);
+    List<String> texts = texts(attribute, cuts);
     List<String> labels = new ArrayList<>();
     labels.add("'(-inf-" + texts.get(0) + ")'");
     for (int i = 1; i < cuts.length; i++) {
@@ -88,13 +86,13 @@ public final class CutPoints implements Serializable {
     return labels;
   }
 
-  /** Cuts in six decimals, or in all digits if two of them would read the same. */
-  private static List<String> texts(double[] cuts) {
+  /** Cuts in few digits, or in all digits if two of them would read the same. */
+  private static List<String> texts(Attribute attribute, double[] cuts) {
     List<String> few = new ArrayList<>();
     List<String> all = new ArrayList<>();
     boolean distinct = true;
     for (double cut : cuts) {
-      String text = Utils.doubleToString(cut, FEW_DIGITS);
+      String text = CutText.of(attribute, cut);
       distinct &= !few.contains(text);
       few.add(text);
       all.add(Double.toString(cut));

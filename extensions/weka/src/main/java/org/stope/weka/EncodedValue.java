@@ -64,7 +64,8 @@ final class EncodedValue implements EncodedAttribute {
 
   @Override
   public void write(double value, boolean query, double[] to, int at) {
-    int code = Double.isNaN(value) ? (query ? codes - 1 : codes - 2) : (int) value;
+    boolean known = value < codes - 2; // Not NaN, and not a value that a later header has added.
+    int code = known ? (int) value : query ? codes - 1 : codes - 2;
     if (share == 0) {
       to[at] = code;
       return;

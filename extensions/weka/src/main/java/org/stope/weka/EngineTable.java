@@ -9,6 +9,8 @@ import org.stope.Role;
 import org.stope.Table;
 import org.stope.TableBuilder;
 import weka.core.Attribute;
+import weka.core.Capabilities;
+import weka.core.Capabilities.Capability;
 import weka.core.Instance;
 import weka.core.Instances;
 
@@ -20,6 +22,29 @@ public final class EngineTable {
   private static final int BLOCK_VALUES = 1 << 16;
 
   private EngineTable() {}
+
+  /** Restricts a scheme's capabilities to what such a table holds. */
+  public static Capabilities capabilities(Capabilities can) {
+    can.disableAll();
+    can.enable(Capability.NOMINAL_ATTRIBUTES);
+    can.enable(Capability.NUMERIC_ATTRIBUTES);
+    can.enable(Capability.DATE_ATTRIBUTES);
+    can.enable(Capability.MISSING_VALUES);
+    can.enable(Capability.NOMINAL_CLASS);
+    can.enable(Capability.MISSING_CLASS_VALUES);
+    return can;
+  }
+
+  /** The numbers of all attributes but the class. */
+  public static List<Integer> features(Instances data) {
+    List<Integer> features = new ArrayList<>();
+    for (int a = 0; a < data.numAttributes(); a++) {
+      if (a != data.classIndex()) {
+        features.add(a);
+      }
+    }
+    return features;
+  }
 
   /**
    * Makes the table, which the caller closes. Rows without a class are left out; weights come along if one is not 1.

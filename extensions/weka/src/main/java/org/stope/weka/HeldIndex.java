@@ -26,11 +26,11 @@ final class HeldIndex implements AutoCloseable {
   }
 
   /** Fits the index. An encoding that is too wide gets none: its rows are scanned. */
-  static HeldIndex of(Encoding encoding, Instances training, EngineOptions options) {
+  static HeldIndex of(Encoding encoding, Instances training, OptionValues options) {
     if (encoding.tooWide()) {
       return new HeldIndex(encoding, null);
     }
-    try (Run run = options.newRun(); TableBuilder builder = new TableBuilder(training.numInstances())) {
+    try (Run run = EngineOptions.newRun(options); TableBuilder builder = new TableBuilder(training.numInstances())) {
       for (Column column : encoding.columns()) {
         builder.column(column);
       }
@@ -51,8 +51,8 @@ final class HeldIndex implements AutoCloseable {
   }
 
   /** Finds the nearest training rows of each query: {@code n} a query, nearest first, of equal distances by row. */
-  Neighbors search(List<Instance> queries, int n, EngineOptions options) {
-    try (Run run = options.newRun();
+  Neighbors search(List<Instance> queries, int n, OptionValues options) {
+    try (Run run = EngineOptions.newRun(options);
         TableBuilder builder = TableBuilder.forModel(knn.model(), queries.size());
         Table table = filled(builder, encoding, queries, true)) {
       return knn.neighbors(table, n, null, run);

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.stope.Neighbors;
+import org.stope.StopeException;
 import weka.core.DistanceFunction;
 import weka.core.Instance;
 import weka.core.Instances;
@@ -28,7 +29,7 @@ public final class NeighborFinder implements AutoCloseable {
 
   private final Instances training;
   private final NormalizableDistance distance;
-  private final EngineOptions options;
+  private final OptionValues options;
   private final boolean queriesWiden;
 
   private HeldIndex index;
@@ -45,7 +46,7 @@ public final class NeighborFinder implements AutoCloseable {
    * @param distance has been given the same training rows
    * @param queriesWiden whether the caller lets each query widen the distance's ranges before it asks for it
    */
-  public NeighborFinder(Instances training, NormalizableDistance distance, EngineOptions options, boolean queriesWiden) {
+  public NeighborFinder(Instances training, NormalizableDistance distance, OptionValues options, boolean queriesWiden) {
     this.training = training;
     this.distance = distance;
     this.options = options;
@@ -93,9 +94,17 @@ public final class NeighborFinder implements AutoCloseable {
   private RankedRows[] scan(List<Instance> queries, int k, boolean skipIdentical) {
     RankedRows[] results = new RankedRows[queries.size()];
     for (int i = 0; i < results.length; i++) {
-      results[i] = RankedRows.of(distance, training, queries.get(i), null, k, skipIdentical);
+      results[i] = scanOne(queries.get(i), k, skipIdentical);
     }
     return results;
+  }
+
+  /** Ranks all rows. The engine ends its own jobs at an interrupt; many scans are as long. */
+  private RankedRows scanOne(Instance query, int k, boolean skipIdentical) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new StopeException(StopeException.Code.CANCELLED, "the thread was interrupted during a search");
+    }
+    return RankedRows.of(distance, training, query, null, k, skipIdentical);
   }
 
   private List<Instance> block(Encoding encoding, List<Instance> queries, int from) {
@@ -118,7 +127,7 @@ public final class NeighborFinder implements AutoCloseable {
     for (long length = (long) k + 1 + SPARE; !open.isEmpty(); length *= LONGER) {
       if (index.encoding().tooWide() || length * LONGER > n) {
         for (int i : open) {
-          results[i] = RankedRows.of(distance, training, block.get(i), null, k, skipIdentical);
+          results[i] = scanOne(block.get(i), k, skipIdentical);
         }
         break;
       }

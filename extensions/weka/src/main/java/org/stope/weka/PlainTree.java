@@ -16,7 +16,7 @@ import weka.core.Utils;
  */
 public final class PlainTree implements Serializable {
   private static final long serialVersionUID = 1L;
-  private static final int DIGITS = 6;
+  private static final double UNKNOWN = -1; // A value that a later header has added: none of those that were split off.
 
   private final String missing;
   private final int[] attribute; // By node, in preorder: the tested attribute of WEKA's table; -1 in a leaf.
@@ -76,6 +76,10 @@ public final class PlainTree implements Serializable {
 
   /** Gives the share of each class in the row's leaf; zeros, which WEKA calls unclassified, under the policy "drop". */
   public double[] distribution(Instance row) {
+    if (row.numAttributes() != header.numAttributes()) {
+      throw new IllegalArgumentException("the instance has " + row.numAttributes() + " attributes, and the tree was grown on "
+          + header.numAttributes() + ": give it a table with the same header");
+    }
     int node = 0;
     if (missing.equals("drop") && lacksTested(row)) {
       return new double[header.numClasses()];
@@ -89,6 +93,8 @@ public final class PlainTree implements Serializable {
               + "' is missing, and the tree was grown with -missing error: choose value or fill");
         }
         x = fill[a];
+      } else if (header.attribute(a).isNominal() && x >= header.attribute(a).numValues()) {
+        x = UNKNOWN;
       }
       boolean goesRight = header.attribute(a).isNominal() ? x == value[node] : x >= cut[node];
       node = goesRight ? right[node] : node + 1;
@@ -137,8 +143,7 @@ public final class PlainTree implements Serializable {
     if (cut[node] == Double.NEGATIVE_INFINITY) {
       return goesRight ? "present" : "missing";
     }
-    String number = tested.isDate() ? tested.formatDate(cut[node]) : Utils.doubleToString(cut[node], DIGITS);
-    return (goesRight ? ">= " : "< ") + number;
+    return (goesRight ? ">= " : "< ") + CutText.of(tested, cut[node]);
   }
 
   private String leaf(int node) {

@@ -128,6 +128,11 @@ public class StopeIBk extends IBk {
     List<Instance> before = search.expect(m_Train);
     try {
       super.crossValidate();
+    } catch (Error e) {
+      if (e.getClass() == Error.class) { // IBk wraps what a search throws, and the Explorer shows no errors.
+        throw new IllegalStateException(e.getMessage(), e);
+      }
+      throw e;
     } finally {
       search.expect(before);
     }

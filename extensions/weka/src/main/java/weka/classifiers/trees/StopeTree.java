@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 package weka.classifiers.trees;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Vector;
 import org.stope.Options;
 import org.stope.Run;
 import org.stope.Table;
 import org.stope.Tree;
+import org.stope.weka.ChoiceOption;
+import org.stope.weka.Choices;
 import org.stope.weka.EngineOptions;
 import org.stope.weka.EngineTable;
-import org.stope.weka.OptionWords;
+import org.stope.weka.OptionValues;
 import org.stope.weka.PlainTree;
+import org.stope.weka.SchemeOption;
+import org.stope.weka.SchemeOptions;
 import weka.classifiers.AbstractClassifier;
 import weka.core.AdditionalMeasureProducer;
 import weka.core.Capabilities;
-import weka.core.Capabilities.Capability;
 import weka.core.Drawable;
 import weka.core.Instance;
 import weka.core.Instances;
 import weka.core.Option;
+import weka.core.Randomizable;
 import weka.core.SelectedTag;
-import weka.core.Tag;
 import weka.core.Utils;
 import weka.core.WeightedInstancesHandler;
 
@@ -34,34 +35,27 @@ import weka.core.WeightedInstancesHandler;
  * classes. A built tree needs no engine. Several threads may predict at once.
  */
 public class StopeTree extends AbstractClassifier
-    implements Drawable, WeightedInstancesHandler, AdditionalMeasureProducer {
+    implements Drawable, WeightedInstancesHandler, AdditionalMeasureProducer, Randomizable {
   private static final long serialVersionUID = 1L;
 
-  /** What a split is worth. */
-  public static final Tag[] TAGS_CRITERION = {
-    new Tag(0, "discernibility", "pairs of different classes that it separates", false),
-    new Tag(1, "gini", "decrease of the Gini impurity", false),
-    new Tag(2, "entropy", "information gain", false),
-  };
+  private static final SchemeOptions OPTIONS = new SchemeOptions();
+  private static final ChoiceOption CRITERION = OPTIONS.choice("criterion", Choices.CRITERIA, "What a split is worth");
+  private static final ChoiceOption MISSING = OPTIONS.choice("missing", Choices.MISSING, "What a missing value means");
+  private static final SchemeOption<Integer> MAX_DEPTH =
+      OPTIONS.whole("depth", -1, -1, "Depth at most; the root has 0; -1 is any");
+  private static final SchemeOption<Integer> MIN_SAMPLES_LEAF =
+      OPTIONS.whole("M", 1, 1, "Instances of a leaf, at least");
+  private static final SchemeOption<Double> MIN_SCORE =
+      OPTIONS.number("min-score", 0, "What a split must be worth");
+  private static final SchemeOption<Boolean> BALANCED = OPTIONS.flag("balanced", "All classes weigh the same");
+  private static final SchemeOption<Double> CCP_ALPHA = OPTIONS.number("ccp-alpha", 0,
+      "Cost-complexity pruning: what a leaf costs, as a share of the instances");
+  private static final SchemeOption<Double> PRUNE_HOLDOUT = OPTIONS.number("prune-holdout", 0,
+      "Reduced-error pruning: the share of the instances that prunes; 0 is no pruning");
+  private static final SchemeOption<Integer> SEED =
+      OPTIONS.whole("S", 0, Integer.MIN_VALUE, "Seed of the choice of the instances that prune");
 
-  /** What a missing value means. */
-  public static final Tag[] TAGS_MISSING = {
-    new Tag(0, "value", "a value of its own, below all numbers", false),
-    new Tag(1, "fill", "the mean or the most frequent value", false),
-    new Tag(2, "drop", "the instance is left out, and is not classified", false),
-    new Tag(3, "error", "refused", false),
-  };
-
-  private int criterion;
-  private int missing;
-  private int maxDepth = -1;
-  private int minSamplesLeaf = 1;
-  private double minScore;
-  private boolean balanced;
-  private double ccpAlpha;
-  private double pruneHoldout;
-  private int seed;
-  private final EngineOptions engine = new EngineOptions();
+  private final OptionValues own = new OptionValues();
   private PlainTree tree;
 
   /** Describes the classifier. */
@@ -73,254 +67,170 @@ public class StopeTree extends AbstractClassifier
 
   @Override
   public Enumeration<Option> listOptions() {
-    Vector<Option> all = new Vector<>();
-    all.add(new Option("\tWhat a split is worth: discernibility, gini, entropy (default: discernibility).", "criterion", 1,
-        "-criterion <name>"));
-    all.add(new Option("\tWhat a missing value means: value, fill, drop, error (default: value).", "missing", 1,
-        "-missing <name>"));
-    all.add(new Option("\tDepth at most; the root has 0; -1 is any (default: -1).", "depth", 1, "-depth <number>"));
-    all.add(new Option("\tInstances of a leaf, at least (default: 1).", "M", 1, "-M <number>"));
-    all.add(new Option("\tWhat a split must be worth (default: 0).", "min-score", 1, "-min-score <number>"));
-    all.add(new Option("\tAll classes weigh the same.", "balanced", 0, "-balanced"));
-    all.add(new Option("\tCost-complexity pruning: what a leaf costs, as a share of the instances (default: 0).",
-        "ccp-alpha", 1, "-ccp-alpha <number>"));
-    all.add(new Option("\tReduced-error pruning: the share of the instances that prunes (default: 0).", "prune-holdout", 1,
-        "-prune-holdout <share>"));
-    all.add(new Option("\tSeed of the choice of these instances (default: 0).", "S", 1, "-S <number>"));
-    all.addAll(EngineOptions.list());
-    all.addAll(Collections.list(super.listOptions()));
-    return all.elements();
+    return OPTIONS.listed(super.listOptions());
   }
 
   @Override
   public void setOptions(String[] options) throws Exception {
-    criterion = OptionWords.takeTag("criterion", TAGS_CRITERION, options);
-    missing = OptionWords.takeTag("missing", TAGS_MISSING, options);
-    maxDepth = OptionWords.takeWhole("depth", -1, options);
-    minSamplesLeaf = OptionWords.takeWhole("M", 1, options);
-    minScore = OptionWords.takeNumber("min-score", 0, options);
-    balanced = Utils.getFlag("balanced", options);
-    ccpAlpha = OptionWords.takeNumber("ccp-alpha", 0, options);
-    pruneHoldout = OptionWords.takeNumber("prune-holdout", 0, options);
-    seed = OptionWords.takeWhole("S", 0, options);
-    engine.take(options);
+    OPTIONS.take(options, own);
     super.setOptions(options);
     Utils.checkForRemainingOptions(options);
   }
 
   @Override
   public String[] getOptions() {
-    List<String> words = new ArrayList<>();
-    OptionWords.write(words, "criterion", TAGS_CRITERION[criterion].getIDStr(), "discernibility");
-    OptionWords.write(words, "missing", TAGS_MISSING[missing].getIDStr(), "value");
-    OptionWords.write(words, "depth", maxDepth, -1);
-    OptionWords.write(words, "M", minSamplesLeaf, 1);
-    OptionWords.write(words, "min-score", minScore, 0.0);
-    if (balanced) {
-      words.add("-balanced");
-    }
-    OptionWords.write(words, "ccp-alpha", ccpAlpha, 0.0);
-    OptionWords.write(words, "prune-holdout", pruneHoldout, 0.0);
-    OptionWords.write(words, "S", seed, 0);
-    words.addAll(engine.written());
-    Collections.addAll(words, super.getOptions());
-    return words.toArray(new String[0]);
+    return OPTIONS.written(own, super.getOptions());
   }
 
-  /** Says what the option is for. */
+  // WEKA's editors find an option by three methods of its name.
+
   public String criterionTipText() {
-    return "What a split is worth.";
+    return CRITERION.tip();
   }
 
-  /** Gives the option. */
   public SelectedTag getCriterion() {
-    return new SelectedTag(criterion, TAGS_CRITERION);
+    return own.tag(CRITERION);
   }
 
-  /** Sets the option. */
   public void setCriterion(SelectedTag chosen) {
-    if (chosen.getTags() == TAGS_CRITERION) {
-      criterion = chosen.getSelectedTag().getID();
-    }
+    own.set(CRITERION, chosen);
   }
 
-  /** Says what the option is for. */
   public String missingTipText() {
-    return "What a missing value means.";
+    return MISSING.tip();
   }
 
-  /** Gives the option. */
   public SelectedTag getMissing() {
-    return new SelectedTag(missing, TAGS_MISSING);
+    return own.tag(MISSING);
   }
 
-  /** Sets the option. */
   public void setMissing(SelectedTag chosen) {
-    if (chosen.getTags() == TAGS_MISSING) {
-      missing = chosen.getSelectedTag().getID();
-    }
+    own.set(MISSING, chosen);
   }
 
-  /** Says what the option is for. */
   public String maxDepthTipText() {
-    return "Depth at most; the root has 0; -1 is any.";
+    return MAX_DEPTH.tip();
   }
 
-  /** Gives the option. */
   public int getMaxDepth() {
-    return maxDepth;
+    return own.get(MAX_DEPTH);
   }
 
-  /** Sets the option. */
   public void setMaxDepth(int maxDepth) {
-    this.maxDepth = maxDepth;
+    own.set(MAX_DEPTH, maxDepth);
   }
 
-  /** Says what the option is for. */
   public String minSamplesLeafTipText() {
-    return "Instances of a leaf, at least.";
+    return MIN_SAMPLES_LEAF.tip();
   }
 
-  /** Gives the option. */
   public int getMinSamplesLeaf() {
-    return minSamplesLeaf;
+    return own.get(MIN_SAMPLES_LEAF);
   }
 
-  /** Sets the option. */
   public void setMinSamplesLeaf(int minSamplesLeaf) {
-    this.minSamplesLeaf = minSamplesLeaf;
+    own.set(MIN_SAMPLES_LEAF, minSamplesLeaf);
   }
 
-  /** Says what the option is for. */
   public String minScoreTipText() {
-    return "What a split must be worth.";
+    return MIN_SCORE.tip();
   }
 
-  /** Gives the option. */
   public double getMinScore() {
-    return minScore;
+    return own.get(MIN_SCORE);
   }
 
-  /** Sets the option. */
   public void setMinScore(double minScore) {
-    this.minScore = minScore;
+    own.set(MIN_SCORE, minScore);
   }
 
-  /** Says what the option is for. */
   public String balancedTipText() {
-    return "Whether all classes weigh the same.";
+    return BALANCED.tip();
   }
 
-  /** Gives the option. */
   public boolean getBalanced() {
-    return balanced;
+    return own.get(BALANCED);
   }
 
-  /** Sets the option. */
   public void setBalanced(boolean balanced) {
-    this.balanced = balanced;
+    own.set(BALANCED, balanced);
   }
 
-  /** Says what the option is for. */
   public String ccpAlphaTipText() {
-    return "Cost-complexity pruning: what a leaf costs, as a share of the instances.";
+    return CCP_ALPHA.tip();
   }
 
-  /** Gives the option. */
   public double getCcpAlpha() {
-    return ccpAlpha;
+    return own.get(CCP_ALPHA);
   }
 
-  /** Sets the option. */
   public void setCcpAlpha(double ccpAlpha) {
-    this.ccpAlpha = ccpAlpha;
+    own.set(CCP_ALPHA, ccpAlpha);
   }
 
-  /** Says what the option is for. */
   public String pruneHoldoutTipText() {
-    return "Reduced-error pruning: the share of the instances that prunes; 0 is no pruning.";
+    return PRUNE_HOLDOUT.tip();
   }
 
-  /** Gives the option. */
   public double getPruneHoldout() {
-    return pruneHoldout;
+    return own.get(PRUNE_HOLDOUT);
   }
 
-  /** Sets the option. */
   public void setPruneHoldout(double pruneHoldout) {
-    this.pruneHoldout = pruneHoldout;
+    own.set(PRUNE_HOLDOUT, pruneHoldout);
   }
 
-  /** Says what the option is for. */
   public String seedTipText() {
-    return "Seed of the choice of the instances that prune.";
+    return SEED.tip();
   }
 
-  /** Gives the option. */
   public int getSeed() {
-    return seed;
+    return own.get(SEED);
   }
 
-  /** Sets the option. */
   public void setSeed(int seed) {
-    this.seed = seed;
+    own.set(SEED, seed);
   }
 
-  /** Says what the option is for. */
   public String deviceTipText() {
-    return "Where stope computes: auto, cpu, cuda or cuda:0,1. Results are the same everywhere.";
+    return EngineOptions.DEVICE.tip();
   }
 
-  /** Gives the option. */
   public String getDevice() {
-    return engine.device();
+    return own.get(EngineOptions.DEVICE);
   }
 
-  /** Sets the option. */
   public void setDevice(String device) {
-    engine.setDevice(device);
+    own.set(EngineOptions.DEVICE, device);
   }
 
-  /** Says what the option is for. */
   public String threadsTipText() {
-    return "CPU threads of stope; 0 is all.";
+    return EngineOptions.THREADS.tip();
   }
 
-  /** Gives the option. */
   public int getThreads() {
-    return engine.threads();
+    return own.get(EngineOptions.THREADS);
   }
 
-  /** Sets the option. */
   public void setThreads(int threads) {
-    engine.setThreads(threads);
+    own.set(EngineOptions.THREADS, threads);
   }
 
-  /** Says what the option is for. */
   public String memoryLimitTipText() {
-    return "Memory that stope may take, as 2GB; empty: 80 % of what is free.";
+    return EngineOptions.MEMORY.tip();
   }
 
-  /** Gives the option. */
   public String getMemoryLimit() {
-    return engine.memoryLimit();
+    return own.get(EngineOptions.MEMORY);
   }
 
-  /** Sets the option. */
-  public void setMemoryLimit(String memoryLimit) {
-    engine.setMemoryLimit(memoryLimit);
+  public void setMemoryLimit(String limit) {
+    own.set(EngineOptions.MEMORY, limit);
   }
 
   @Override
   public Capabilities getCapabilities() {
-    Capabilities can = super.getCapabilities();
-    can.disableAll();
-    can.enable(Capability.NOMINAL_ATTRIBUTES);
-    can.enable(Capability.NUMERIC_ATTRIBUTES);
-    can.enable(Capability.DATE_ATTRIBUTES);
-    can.enable(Capability.MISSING_VALUES);
-    can.enable(Capability.NOMINAL_CLASS);
-    can.enable(Capability.MISSING_CLASS_VALUES);
+    Capabilities can = EngineTable.capabilities(super.getCapabilities());
     can.setMinimumNumberInstances(1);
     return can;
   }
@@ -329,27 +239,22 @@ public class StopeTree extends AbstractClassifier
   public void buildClassifier(Instances training) throws Exception {
     tree = null;
     getCapabilities().testWithFail(training);
-    List<Integer> features = new ArrayList<>();
-    for (int a = 0; a < training.numAttributes(); a++) {
-      if (a != training.classIndex()) {
-        features.add(a);
-      }
-    }
-    String policy = TAGS_MISSING[missing].getIDStr();
+    List<Integer> features = EngineTable.features(training);
+    String missing = own.get(MISSING);
     Options options = new Options()
-        .set("criterion", TAGS_CRITERION[criterion].getIDStr())
-        .set("missing", policy)
-        .set("max_depth", maxDepth)
-        .set("min_samples_leaf", minSamplesLeaf)
-        .set("min_score", minScore)
-        .set("balanced", balanced)
-        .set("ccp_alpha", ccpAlpha)
-        .set("prune_holdout", pruneHoldout)
-        .set("seed", seed);
-    try (Run run = engine.newRun();
+        .set("criterion", own.get(CRITERION))
+        .set("missing", missing)
+        .set("max_depth", own.get(MAX_DEPTH))
+        .set("min_samples_leaf", own.get(MIN_SAMPLES_LEAF))
+        .set("min_score", own.get(MIN_SCORE))
+        .set("balanced", own.get(BALANCED))
+        .set("ccp_alpha", own.get(CCP_ALPHA))
+        .set("prune_holdout", own.get(PRUNE_HOLDOUT))
+        .set("seed", Integer.toUnsignedLong(own.get(SEED))); // WEKA's meta classifiers draw negative ones, too.
+    try (Run run = EngineOptions.newRun(own);
         Table table = EngineTable.of(training, features);
         Tree grown = Tree.fit(table, options, run)) {
-      tree = new PlainTree(grown.model(), training, features, policy);
+      tree = new PlainTree(grown.model(), training, features, missing);
     }
   }
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 package weka.core.neighboursearch;
 
-import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
-import java.util.Vector;
 import org.stope.weka.EngineOptions;
 import org.stope.weka.ExpectedQueries;
 import org.stope.weka.NeighborFinder;
+import org.stope.weka.OptionValues;
 import org.stope.weka.RankedRows;
+import org.stope.weka.SchemeOption;
+import org.stope.weka.SchemeOptions;
 import weka.core.DistanceFunction;
 import weka.core.Instance;
 import weka.core.Instances;
 import weka.core.NormalizableDistance;
 import weka.core.Option;
-import weka.core.Utils;
 
 /**
  * Exact nearest neighbours by stope. It finds the rows and the distances that LinearNNSearch finds, all ties at the k-th
@@ -23,9 +23,14 @@ import weka.core.Utils;
 public class StopeSearch extends NearestNeighbourSearch {
   private static final long serialVersionUID = 1L;
 
-  private boolean skipIdentical;
-  private boolean fixedRanges;
-  private final EngineOptions engine = new EngineOptions();
+  private static final SchemeOptions OPTIONS = new SchemeOptions();
+  private static final SchemeOption<Boolean> SKIP_IDENTICAL =
+      OPTIONS.flag("S", "Skip identical instances, those at distance 0");
+  private static final SchemeOption<Boolean> FIXED_RANGES = OPTIONS.flag("fixed-ranges",
+      "Keep the ranges of the training instances for normalising. Without it, each query widens them first, as in"
+          + " WEKA's own searches, and results depend on the order of the queries");
+
+  private final OptionValues own = new OptionValues();
   private double[] distances;
   private transient NeighborFinder finder;
   private transient ExpectedQueries expected;
@@ -38,35 +43,19 @@ public class StopeSearch extends NearestNeighbourSearch {
 
   @Override
   public Enumeration<Option> listOptions() {
-    Vector<Option> all = new Vector<>();
-    all.add(new Option("\tSkip identical instances (distance 0).", "S", 0, "-S"));
-    all.add(new Option("\tKeep the ranges of the training instances. Without it, every query widens them first, as"
-        + " in WEKA's own searches.", "fixed-ranges", 0, "-fixed-ranges"));
-    all.addAll(EngineOptions.list());
-    all.addAll(Collections.list(super.listOptions()));
-    return all.elements();
+    return OPTIONS.listed(super.listOptions());
   }
 
   @Override
   public void setOptions(String[] options) throws Exception {
-    setSkipIdentical(Utils.getFlag('S', options));
-    setFixedRanges(Utils.getFlag("fixed-ranges", options));
-    engine.take(options);
+    OPTIONS.take(options, own);
     super.setOptions(options);
+    forget();
   }
 
   @Override
   public String[] getOptions() {
-    Vector<String> words = new Vector<>();
-    Collections.addAll(words, super.getOptions());
-    if (skipIdentical) {
-      words.add("-S");
-    }
-    if (fixedRanges) {
-      words.add("-fixed-ranges");
-    }
-    words.addAll(engine.written());
-    return words.toArray(new String[0]);
+    return OPTIONS.written(own, super.getOptions());
   }
 
   /** Says what the property is; WEKA's check of editors wants a text for every property. */
@@ -74,81 +63,67 @@ public class StopeSearch extends NearestNeighbourSearch {
     return "The training instances, which the classifier sets.";
   }
 
-  /** Says what the option is for. */
+  // WEKA's editors find an option by three methods of its name.
+
   public String skipIdenticalTipText() {
-    return "Whether instances at distance 0 are passed over.";
+    return SKIP_IDENTICAL.tip();
   }
 
-  /** Sets whether instances at distance 0 are passed over. */
-  public void setSkipIdentical(boolean skip) {
-    skipIdentical = skip;
-  }
-
-  /** Says whether instances at distance 0 are passed over. */
   public boolean getSkipIdentical() {
-    return skipIdentical;
+    return own.get(SKIP_IDENTICAL);
   }
 
-  /** Says what the option is for. */
+  public void setSkipIdentical(boolean skipIdentical) {
+    own.set(SKIP_IDENTICAL, skipIdentical);
+  }
+
   public String fixedRangesTipText() {
-    return "Whether the ranges for normalising stay those of the training instances. If not, each query widens them"
-        + " first, as in WEKA's own searches, and results depend on the order of the queries.";
+    return FIXED_RANGES.tip();
   }
 
-  /** Sets whether queries leave the ranges as they are. */
-  public void setFixedRanges(boolean fixed) {
-    fixedRanges = fixed;
+  public boolean getFixedRanges() {
+    return own.get(FIXED_RANGES);
+  }
+
+  public void setFixedRanges(boolean fixedRanges) {
+    own.set(FIXED_RANGES, fixedRanges);
     forget();
   }
 
-  /** Says whether queries leave the ranges as they are. */
-  public boolean getFixedRanges() {
-    return fixedRanges;
-  }
-
-  /** Says what the option is for. */
   public String deviceTipText() {
-    return "Where stope computes: auto, cpu, cuda or cuda:0,1. Results are the same everywhere.";
+    return EngineOptions.DEVICE.tip();
   }
 
-  /** Sets where stope computes. */
-  public void setDevice(String device) {
-    engine.setDevice(device);
-  }
-
-  /** Says where stope computes. */
   public String getDevice() {
-    return engine.device();
+    return own.get(EngineOptions.DEVICE);
   }
 
-  /** Says what the option is for. */
+  public void setDevice(String device) {
+    own.set(EngineOptions.DEVICE, device);
+  }
+
   public String threadsTipText() {
-    return "CPU threads of stope; 0 is all.";
+    return EngineOptions.THREADS.tip();
   }
 
-  /** Sets the CPU threads; 0 is all. */
-  public void setThreads(int threads) {
-    engine.setThreads(threads);
-  }
-
-  /** Gives the CPU threads; 0 is all. */
   public int getThreads() {
-    return engine.threads();
+    return own.get(EngineOptions.THREADS);
   }
 
-  /** Says what the option is for. */
+  public void setThreads(int threads) {
+    own.set(EngineOptions.THREADS, threads);
+  }
+
   public String memoryLimitTipText() {
-    return "Memory that stope may take, as 2GB; empty: 80 % of what is free.";
+    return EngineOptions.MEMORY.tip();
   }
 
-  /** Sets the memory that stope may take. */
-  public void setMemoryLimit(String limit) {
-    engine.setMemoryLimit(limit);
-  }
-
-  /** Gives the memory that stope may take. */
   public String getMemoryLimit() {
-    return engine.memoryLimit();
+    return own.get(EngineOptions.MEMORY);
+  }
+
+  public void setMemoryLimit(String limit) {
+    own.set(EngineOptions.MEMORY, limit);
   }
 
   @Override
@@ -161,7 +136,7 @@ public class StopeSearch extends NearestNeighbourSearch {
   @Override
   public void setInstances(Instances training) throws Exception {
     NeighborFinder.requireKnown(m_DistanceFunction);
-    engine.check(); // A mistake in its options is told now, not at the first query.
+    EngineOptions.check(own); // A mistake in its options is told now, not at the first query.
     forget();
     m_Instances = training;
     m_DistanceFunction.setInstances(training);
@@ -180,7 +155,7 @@ public class StopeSearch extends NearestNeighbourSearch {
 
   @Override
   public void addInstanceInfo(Instance query) {
-    if (m_Instances != null && !fixedRanges) {
+    if (m_Instances != null && !getFixedRanges()) {
       m_DistanceFunction.update(query);
     }
   }
@@ -205,9 +180,9 @@ public class StopeSearch extends NearestNeighbourSearch {
     if (k < 1) {
       throw new IllegalArgumentException("k is " + k + ", and at least 1 is needed");
     }
-    RankedRows found = expected == null ? null : expected.find(target, k, skipIdentical);
+    RankedRows found = expected == null ? null : expected.find(target, k, getSkipIdentical());
     if (found == null) {
-      found = finder().find(target, k, skipIdentical);
+      found = finder().find(target, k, getSkipIdentical());
     }
     Instances neighbours = new Instances(m_Instances, found.rows().length);
     for (int row : found.rows()) {
@@ -237,7 +212,7 @@ public class StopeSearch extends NearestNeighbourSearch {
 
   private NeighborFinder finder() {
     if (finder == null) {
-      finder = new NeighborFinder(m_Instances, (NormalizableDistance) m_DistanceFunction, engine, !fixedRanges);
+      finder = new NeighborFinder(m_Instances, (NormalizableDistance) m_DistanceFunction, own, !getFixedRanges());
     }
     return finder;
   }

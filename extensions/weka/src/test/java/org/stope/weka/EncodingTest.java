@@ -33,8 +33,8 @@ class EncodingTest {
     Arrays.fill(all, true);
     Encoding encoding = new Encoding(distance, training, all, all);
     int n = training.numInstances();
-    try (HeldIndex index = HeldIndex.of(encoding, training, new EngineOptions())) {
-      Neighbors lists = index.search(queries, n, new EngineOptions());
+    try (HeldIndex index = HeldIndex.of(encoding, training, new OptionValues())) {
+      Neighbors lists = index.search(queries, n, new OptionValues());
       for (int i = 0; i < lists.indices().length; i++) {
         int row = (int) lists.indices()[i];
         double expected = distance.distance(training.instance(row), queries.instance(i / n));

@@ -110,8 +110,10 @@ class MistakesTest {
     says("-depth is '2.5', and a whole number is needed", () -> with(new StopeTree(), "-depth 2.5"));
     says("one of discernibility, gini, entropy", () -> with(new StopeTree(), "-criterion GINI"));
     says("one of mdlp, md-local", () -> filter("-M mdl", table()));
-    says("min_samples_leaf", () -> with(new StopeTree(), "-M 0").buildClassifier(table()));
-    says("number of bins is 0", () -> Filter.useFilter(table(), filter("-M equal-width -B 0", table())));
+    says("-M is 0: at least 1 is needed", () -> with(new StopeTree(), "-M 0"));
+    says("-B is 0: at least 1 is needed", () -> filter("-M equal-width -B 0", table()));
+    says("-R is 'first-x', and the table has 7 attributes", () -> Filter.useFilter(table(), filter("-R first-x", table())));
+    says("-R is '9'", () -> Filter.useFilter(table(), filter("-R 9", table())));
   }
 
   @Test

@@ -2,20 +2,22 @@
 package weka.filters.supervised.attribute;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
-import java.util.Vector;
 import org.stope.Discretizer;
 import org.stope.Options;
 import org.stope.Run;
 import org.stope.Table;
+import org.stope.weka.ChoiceOption;
+import org.stope.weka.Choices;
 import org.stope.weka.CutPoints;
 import org.stope.weka.EngineOptions;
 import org.stope.weka.EngineTable;
-import org.stope.weka.OptionWords;
-import weka.core.Capabilities;
+import org.stope.weka.OptionValues;
+import org.stope.weka.SchemeOption;
+import org.stope.weka.SchemeOptions;
 import weka.core.Capabilities.Capability;
+import weka.core.Capabilities;
 import weka.core.Instance;
 import weka.core.Instances;
 import weka.core.Option;
@@ -23,6 +25,7 @@ import weka.core.Range;
 import weka.core.SelectedTag;
 import weka.core.Tag;
 import weka.core.Utils;
+import weka.core.WeightedAttributesHandler;
 import weka.core.WeightedInstancesHandler;
 import weka.filters.SimpleBatchFilter;
 import weka.filters.SupervisedFilter;
@@ -31,7 +34,8 @@ import weka.filters.SupervisedFilter;
  * Cuts numeric attributes into intervals that keep the classes apart, by stope. The first batch decides the cuts. Nominal
  * attributes in the range take part in the methods that look at all attributes together, and stay as they are.
  */
-public class SupervisedDiscretize extends SimpleBatchFilter implements SupervisedFilter, WeightedInstancesHandler {
+public class SupervisedDiscretize extends SimpleBatchFilter
+    implements SupervisedFilter, WeightedInstancesHandler, WeightedAttributesHandler {
   private static final long serialVersionUID = 1L;
 
   /** How cuts are found. */
@@ -45,23 +49,23 @@ public class SupervisedDiscretize extends SimpleBatchFilter implements Supervise
     new Tag(6, "equal-frequency", "bins of equally many instances", false),
   };
 
-  /** What a missing value means when cuts are found. */
-  public static final Tag[] TAGS_MISSING = {
-    new Tag(0, "value", "a value of its own, below all numbers", false),
-    new Tag(1, "fill", "the mean or the most frequent value", false),
-    new Tag(2, "drop", "the instance is left out", false),
-    new Tag(3, "error", "refused", false),
-  };
+  private static final SchemeOptions OPTIONS = new SchemeOptions();
+  private static final ChoiceOption METHOD = OPTIONS.choice("M", TAGS_METHOD, "How cuts are found");
+  private static final SchemeOption<String> ATTRIBUTES = OPTIONS.text("R", "<range>", "first-last",
+      "Attributes to cut, as first-3,5,last; the class is never cut");
+  private static final SchemeOption<Boolean> INVERT = OPTIONS.flag("V", "Cut the attributes that -R does not name");
+  private static final SchemeOption<Integer> BINS =
+      OPTIONS.whole("B", 5, 1, "equal-width, equal-frequency: bins, at most");
+  private static final SchemeOption<Integer> MAX_CUTS =
+      OPTIONS.whole("max-cuts", 0, 0, "md-global: cuts, at most; 0 is as many as are needed");
+  private static final SchemeOption<Double> CONFIDENCE =
+      OPTIONS.number("C", 0.9, "chimerge: level at which neighbouring intervals differ, and stay apart");
+  private static final SchemeOption<Integer> MIN_INTERVALS =
+      OPTIONS.whole("N", 3, 1, "chimerge: intervals, at least");
+  private static final ChoiceOption MISSING = OPTIONS.choice("missing", Choices.MISSING,
+      "What a missing value means while md-local, md-global or best-cut find cuts");
 
-  private int method;
-  private int missing;
-  private String attributeIndices = "first-last";
-  private boolean invertSelection;
-  private int bins = 5;
-  private int maxCuts;
-  private double confidence = 0.9;
-  private int minIntervals = 3;
-  private final EngineOptions engine = new EngineOptions();
+  private final OptionValues own = new OptionValues();
   private CutPoints cuts;
 
   @Override
@@ -73,225 +77,153 @@ public class SupervisedDiscretize extends SimpleBatchFilter implements Supervise
 
   @Override
   public Enumeration<Option> listOptions() {
-    Vector<Option> all = new Vector<>();
-    all.add(new Option("\tHow cuts are found: mdlp, md-local, md-global, best-cut, chimerge, equal-width,"
-        + " equal-frequency (default: mdlp).", "M", 1, "-M <name>"));
-    all.add(new Option("\tAttributes to cut; the class is never cut (default: first-last).", "R", 1, "-R <range>"));
-    all.add(new Option("\tCut the attributes that -R does not name.", "V", 0, "-V"));
-    all.add(new Option("\tequal-width, equal-frequency: bins, at most (default: 5).", "B", 1, "-B <number>"));
-    all.add(new Option("\tmd-global: cuts, at most; 0 is as many as are needed (default: 0).", "max-cuts", 1,
-        "-max-cuts <number>"));
-    all.add(new Option("\tchimerge: level at which neighbours differ (default: 0.9).", "C", 1, "-C <level>"));
-    all.add(new Option("\tchimerge: intervals, at least (default: 3).", "N", 1, "-N <number>"));
-    all.add(new Option("\tmd-local, md-global, best-cut: what a missing value means: value, fill, drop, error (default:"
-        + " value).", "missing", 1, "-missing <name>"));
-    all.addAll(EngineOptions.list());
-    all.addAll(Collections.list(super.listOptions()));
-    return all.elements();
+    return OPTIONS.listed(super.listOptions());
   }
 
   @Override
   public void setOptions(String[] options) throws Exception {
-    method = OptionWords.takeTag("M", TAGS_METHOD, options);
-    String range = Utils.getOption('R', options);
-    setAttributeIndices(range.isEmpty() ? "first-last" : range);
-    invertSelection = Utils.getFlag('V', options);
-    bins = OptionWords.takeWhole("B", 5, options);
-    maxCuts = OptionWords.takeWhole("max-cuts", 0, options);
-    confidence = OptionWords.takeNumber("C", 0.9, options);
-    minIntervals = OptionWords.takeWhole("N", 3, options);
-    missing = OptionWords.takeTag("missing", TAGS_MISSING, options);
-    engine.take(options);
+    OPTIONS.take(options, own);
     super.setOptions(options);
     Utils.checkForRemainingOptions(options);
   }
 
   @Override
   public String[] getOptions() {
-    List<String> words = new ArrayList<>();
-    OptionWords.write(words, "M", TAGS_METHOD[method].getIDStr(), "mdlp");
-    OptionWords.write(words, "R", attributeIndices, "first-last");
-    if (invertSelection) {
-      words.add("-V");
-    }
-    OptionWords.write(words, "B", bins, 5);
-    OptionWords.write(words, "max-cuts", maxCuts, 0);
-    OptionWords.write(words, "C", confidence, 0.9);
-    OptionWords.write(words, "N", minIntervals, 3);
-    OptionWords.write(words, "missing", TAGS_MISSING[missing].getIDStr(), "value");
-    words.addAll(engine.written());
-    Collections.addAll(words, super.getOptions());
-    return words.toArray(new String[0]);
+    return OPTIONS.written(own, super.getOptions());
   }
 
-  /** Says what the option is for. */
+  // WEKA's editors find an option by three methods of its name.
+
   public String methodTipText() {
-    return "How cuts are found.";
+    return METHOD.tip();
   }
 
-  /** Gives the option. */
   public SelectedTag getMethod() {
-    return new SelectedTag(method, TAGS_METHOD);
+    return own.tag(METHOD);
   }
 
-  /** Sets the option. */
   public void setMethod(SelectedTag chosen) {
-    if (chosen.getTags() == TAGS_METHOD) {
-      method = chosen.getSelectedTag().getID();
-    }
+    own.set(METHOD, chosen);
   }
 
-  /** Says what the option is for. */
   public String missingTipText() {
-    return "md-local, md-global, best-cut: what a missing value means when cuts are found. It stays missing.";
+    return MISSING.tip();
   }
 
-  /** Gives the option. */
   public SelectedTag getMissing() {
-    return new SelectedTag(missing, TAGS_MISSING);
+    return own.tag(MISSING);
   }
 
-  /** Sets the option. */
   public void setMissing(SelectedTag chosen) {
-    if (chosen.getTags() == TAGS_MISSING) {
-      missing = chosen.getSelectedTag().getID();
-    }
+    own.set(MISSING, chosen);
   }
 
-  /** Says what the option is for. */
   public String attributeIndicesTipText() {
-    return "Attributes to cut, as first-3,5,last. The class is never cut.";
+    return ATTRIBUTES.tip();
   }
 
-  /** Gives the option. */
   public String getAttributeIndices() {
-    return attributeIndices;
+    return own.get(ATTRIBUTES);
   }
 
-  /** Sets the option. */
-  public void setAttributeIndices(String range) {
-    new Range(range); // Refuses what is no range.
-    attributeIndices = range;
+  public void setAttributeIndices(String attributeIndices) {
+    own.set(ATTRIBUTES, attributeIndices);
   }
 
-  /** Says what the option is for. */
   public String invertSelectionTipText() {
-    return "Whether the attributes that the range does not name are cut.";
+    return INVERT.tip();
   }
 
-  /** Gives the option. */
   public boolean getInvertSelection() {
-    return invertSelection;
+    return own.get(INVERT);
   }
 
-  /** Sets the option. */
   public void setInvertSelection(boolean invertSelection) {
-    this.invertSelection = invertSelection;
+    own.set(INVERT, invertSelection);
   }
 
-  /** Says what the option is for. */
   public String binsTipText() {
-    return "equal-width, equal-frequency: bins, at most.";
+    return BINS.tip();
   }
 
-  /** Gives the option. */
   public int getBins() {
-    return bins;
+    return own.get(BINS);
   }
 
-  /** Sets the option. */
   public void setBins(int bins) {
-    this.bins = bins;
+    own.set(BINS, bins);
   }
 
-  /** Says what the option is for. */
   public String maxCutsTipText() {
-    return "md-global: cuts, at most; 0 is as many as are needed.";
+    return MAX_CUTS.tip();
   }
 
-  /** Gives the option. */
   public int getMaxCuts() {
-    return maxCuts;
+    return own.get(MAX_CUTS);
   }
 
-  /** Sets the option. */
   public void setMaxCuts(int maxCuts) {
-    this.maxCuts = maxCuts;
+    own.set(MAX_CUTS, maxCuts);
   }
 
-  /** Says what the option is for. */
   public String confidenceTipText() {
-    return "chimerge: level at which neighbouring intervals differ, and stay apart.";
+    return CONFIDENCE.tip();
   }
 
-  /** Gives the option. */
   public double getConfidence() {
-    return confidence;
+    return own.get(CONFIDENCE);
   }
 
-  /** Sets the option. */
   public void setConfidence(double confidence) {
-    this.confidence = confidence;
+    own.set(CONFIDENCE, confidence);
   }
 
-  /** Says what the option is for. */
   public String minIntervalsTipText() {
-    return "chimerge: intervals, at least.";
+    return MIN_INTERVALS.tip();
   }
 
-  /** Gives the option. */
   public int getMinIntervals() {
-    return minIntervals;
+    return own.get(MIN_INTERVALS);
   }
 
-  /** Sets the option. */
   public void setMinIntervals(int minIntervals) {
-    this.minIntervals = minIntervals;
+    own.set(MIN_INTERVALS, minIntervals);
   }
 
-  /** Says what the option is for. */
   public String deviceTipText() {
-    return "Where stope computes: auto, cpu, cuda or cuda:0,1. Results are the same everywhere.";
+    return EngineOptions.DEVICE.tip();
   }
 
-  /** Gives the option. */
   public String getDevice() {
-    return engine.device();
+    return own.get(EngineOptions.DEVICE);
   }
 
-  /** Sets the option. */
   public void setDevice(String device) {
-    engine.setDevice(device);
+    own.set(EngineOptions.DEVICE, device);
   }
 
-  /** Says what the option is for. */
   public String threadsTipText() {
-    return "CPU threads of stope; 0 is all.";
+    return EngineOptions.THREADS.tip();
   }
 
-  /** Gives the option. */
   public int getThreads() {
-    return engine.threads();
+    return own.get(EngineOptions.THREADS);
   }
 
-  /** Sets the option. */
   public void setThreads(int threads) {
-    engine.setThreads(threads);
+    own.set(EngineOptions.THREADS, threads);
   }
 
-  /** Says what the option is for. */
   public String memoryLimitTipText() {
-    return "Memory that stope may take, as 2GB; empty: 80 % of what is free.";
+    return EngineOptions.MEMORY.tip();
   }
 
-  /** Gives the option. */
   public String getMemoryLimit() {
-    return engine.memoryLimit();
+    return own.get(EngineOptions.MEMORY);
   }
 
-  /** Sets the option. */
-  public void setMemoryLimit(String memoryLimit) {
-    engine.setMemoryLimit(memoryLimit);
+  public void setMemoryLimit(String limit) {
+    own.set(EngineOptions.MEMORY, limit);
   }
 
   @Override
@@ -318,9 +250,7 @@ public class SupervisedDiscretize extends SimpleBatchFilter implements Supervise
 
   @Override
   protected Instances determineOutputFormat(Instances training) throws Exception {
-    Range chosen = new Range(attributeIndices);
-    chosen.setInvert(invertSelection);
-    chosen.setUpper(training.numAttributes() - 1);
+    Range chosen = chosen(training.numAttributes());
     List<Integer> features = new ArrayList<>();
     for (int a = 0; a < training.numAttributes(); a++) {
       boolean known = training.attribute(a).isNumeric() || training.attribute(a).isNominal();
@@ -330,26 +260,40 @@ public class SupervisedDiscretize extends SimpleBatchFilter implements Supervise
     }
     cuts = new CutPoints(training, features);
     if (!features.isEmpty()) {
-      try (Run run = engine.newRun(); Table table = EngineTable.of(training, features); Table found = found(table, run)) {
+      try (Run run = EngineOptions.newRun(own);
+          Table table = EngineTable.of(training, features);
+          Table found = found(table, run)) {
         cuts.addAll(found);
       }
     }
     return cuts.outputFormat();
   }
 
+  private Range chosen(int attributes) {
+    Range chosen = new Range(own.get(ATTRIBUTES));
+    chosen.setInvert(own.get(INVERT));
+    try {
+      chosen.setUpper(attributes - 1); // Only now WEKA reads the words.
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("-R is '" + own.get(ATTRIBUTES) + "', and the table has " + attributes
+          + " attributes: give a list as first-3,5,last", e);
+    }
+    return chosen;
+  }
+
   private Table found(Table table, Run run) {
-    String name = TAGS_METHOD[method].getIDStr();
-    Options options = Options.of("missing", TAGS_MISSING[missing].getIDStr());
+    String name = own.get(METHOD);
+    Options options = Options.of("missing", own.get(MISSING));
     if (name.equals("best-cut")) {
       return Discretizer.bestCuts(table, options, run);
     }
     options.set("method", name);
     if (name.startsWith("equal-")) {
-      options.set("n_bins", bins);
+      options.set("n_bins", own.get(BINS));
     } else if (name.equals("md-global")) {
-      options.set("max_cuts", maxCuts);
+      options.set("max_cuts", own.get(MAX_CUTS));
     } else if (name.equals("chimerge")) {
-      options.set("confidence", confidence).set("min_intervals", minIntervals);
+      options.set("confidence", own.get(CONFIDENCE)).set("min_intervals", own.get(MIN_INTERVALS));
     }
     return Discretizer.findCuts(table, options, run);
   }
