@@ -50,8 +50,10 @@ DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const R
   table.validate();
   const std::vector<std::int64_t> pruning =
       holdout_rows(table.n_rows, options.prune_holdout, options.seed, codes_of(label));
-  DecisionTree tree = DecisionTree::fit(take_split(table, complement(pruning, table.n_rows), run), options.tree, run);
-  tree.prune_reduced_error(take_split(table, pruning, run), run);
+  const std::vector<std::int64_t> growing = complement(pruning, table.n_rows);
+  DecisionTree tree =
+      on_rows(table, growing, [&] { return DecisionTree::fit(take_split(table, growing, run), options.tree, run); });
+  on_rows(table, pruning, [&] { tree.prune_reduced_error(take_split(table, pruning, run), run); });
   return tree;
 } catch (...) {
   rethrow_as_error();
@@ -74,8 +76,12 @@ TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& op
       run.cancel.check();
       const RunOptions inner =
           fold_run(run, static_cast<std::size_t>(trees), folds.size() * static_cast<std::size_t>(options.n_repeats));
-      const DecisionTree tree = fit_tree(take_split(table, complement(rows, table.n_rows), run), options.fit, inner);
-      put(tree.classes_of(tree.apply(take_split(table, rows, run), inner), options.confidences), rows, predictions);
+      const std::vector<std::int64_t> training = complement(rows, table.n_rows);
+      const DecisionTree tree =
+          on_rows(table, training, [&] { return fit_tree(take_split(table, training, run), options.fit, inner); });
+      const std::vector<std::int64_t> of_rows =
+          on_rows(table, rows, [&] { return tree.apply(take_split(table, rows, run), inner); });
+      put(tree.classes_of(of_rows, options.confidences), rows, predictions);
       leaves += tree.n_leaves();
       ++trees;
     }
