@@ -24,6 +24,13 @@ const Column& nominal_label(const Table& table) {
       {.file = table.source, .option = at < 0 ? "target" : "nominal"});
 }
 
+// Without this it would depend on the seed whether a missing label is refused: rows that prune or test need none. A
+// tree takes no notice of rows of weight 0.
+void require_labels_anywhere(const Table& table, const Column& label) {
+  const std::int64_t at = table.find(Role::weight);
+  require_labels(table, label, at < 0 ? nullptr : &table.columns[static_cast<std::size_t>(at)]);
+}
+
 std::vector<std::int32_t> codes_of(const Column& label) {
   return {label.codes().begin(), label.codes().end()};
 }
@@ -48,6 +55,7 @@ DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const R
     throw Error(ErrorCode::invalid_argument, "prune_holdout is not between 0 and 1", {.option = "prune_holdout"});
   }
   table.validate();
+  require_labels_anywhere(table, label);
   const std::vector<std::int64_t> pruning =
       holdout_rows(table.n_rows, options.prune_holdout, options.seed, codes_of(label));
   const std::vector<std::int64_t> growing = complement(pruning, table.n_rows);
@@ -62,6 +70,7 @@ DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const R
 TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run) try {
   table.validate();
   const Column& label = nominal_label(table);
+  require_labels_anywhere(table, label);
   const std::vector<std::int32_t> codes = codes_of(label);
   const Resampling resampling = Resampling::of(options);
   resampling.check();

@@ -228,9 +228,9 @@ const Column& label_to_evaluate(const Table& table) {
   return table.columns[static_cast<std::size_t>(at)];
 }
 
-void require_labels(const Table& table, const Column& label) {
+void require_labels(const Table& table, const Column& label, const Column* weight) {
   for (std::int64_t row = 0; row < label.size(); ++row) {
-    if (!label.missing(row)) continue;
+    if (!label.missing(row) || (weight != nullptr && weight->at(row) == 0.0)) continue;
     throw column_error(ErrorCode::invalid_data, table, label, ": the label is missing; remove such rows", row);
   }
 }

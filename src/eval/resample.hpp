@@ -102,8 +102,9 @@ Table take_split(const Table& table, const std::vector<std::int64_t>& rows, cons
 
 /// The label, which an evaluation needs. Throws invalid_argument where there is none.
 const Column& label_to_evaluate(const Table& table);
-/// Throws invalid_data naming the first row whose label is missing.
-void require_labels(const Table& table, const Column& label);
+/// Throws invalid_data naming the first row whose label is missing. Where there is a `weight`, rows of weight 0 need
+/// none.
+void require_labels(const Table& table, const Column& label, const Column* weight = nullptr);
 
 /// An error about a table of these rows of `table`, as one about `table` itself: with that row, and that file.
 Error of_whole_table(const Error& error, const Table& table, const std::vector<std::int64_t>& rows);
