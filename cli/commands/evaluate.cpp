@@ -236,7 +236,8 @@ class Evaluate : public Command {
   // The page of the best line.
   std::string page_of(const Table& table) const {
     const page::JobPage job{table_, page::command_line("evaluate", table_, typed_words(*app, TypedOptions::all))};
-    if (model_ == ModelKind::tree) return page::tree_scores_page(job, tree_scores_, table, scheme_text());
+    if (model_ == ModelKind::tree)
+      return page::tree_scores_page(job, tree_scores_, tree_.confidences, table, scheme_text());
     if (model_ == ModelKind::lsq) return page::lsq_scores_page(job, lsq_scores_, table, scheme_text());
     const EvaluationOfMeasure& best = grid_->cells[grid_->best];
     EvaluateOptions options = options_;
@@ -293,7 +294,7 @@ class Evaluate : public Command {
     const auto found = session.timed(
         "evaluate", [&] { return std::make_shared<TreeEvaluation>(evaluate_tree(table, tree_, session.run())); });
     kept_ = std::exchange(found->predictions, {});
-    tree_scores_ = found->scores;
+    tree_scores_ = *found;
     const TreeOptions& tree = tree_.fit.tree;
     options["criterion"] = std::string(to_string(tree.criterion));
     options["missing"] = std::string(to_string(tree.missing));
@@ -337,10 +338,9 @@ class Evaluate : public Command {
     const Column& label = *column_of(table, Role::label);
     const Confidences found = affordable_confidences(table, n_ks);
     if (found == Confidences::none && label.nominal()) {
-      session.say(
-          fmt::format("no ROC AUC and no log loss: the confidences of {} and {}, for every k, would take "
-                      "more than 1 GiB\n",
-                      counted(table.n_rows, "row"), counted(label.values.size(), "class", "classes")));
+      session.warn(fmt::format(
+          "no ROC AUC and no log loss: the confidences of {} and {}, for every k, would take more than 1 GiB",
+          counted(table.n_rows, "row"), counted(label.values.size(), "class", "classes")));
     }
     return found;
   }
@@ -472,7 +472,7 @@ class Evaluate : public Command {
   std::string table_, predictions_path_;
   OutputArguments output_;
   PageOutput page_;
-  ClassificationScores tree_scores_;
+  TreeEvaluation tree_scores_;
   LsqEvaluation lsq_scores_;
   bool leave_one_out_ = false, no_intercept_ = false, numeric_only_ = false;
   ModelKind model_ = ModelKind::knn;

@@ -143,6 +143,8 @@ class Report : public Command {
         {"cuts", {{"computed", findings.cuts.found.has_value()}, {"why_not", why(findings.cuts.why)}}},
         {"neighbors", {{"computed", findings.neighbors.found.has_value()}, {"why_not", why(findings.neighbors.why)}}},
         {"tree", {{"computed", findings.tree.found.has_value()}, {"why_not", why(findings.tree.why)}}},
+        {"correlations",
+         {{"computed", findings.correlations.found.has_value()}, {"why_not", why(findings.correlations.why)}}},
         {"least_squares", {{"computed", findings.linear.found.has_value()}, {"why_not", why(findings.linear.why)}}},
         {"components",
          {{"computed", findings.components.found.has_value()}, {"why_not", why(findings.components.why)}}}};

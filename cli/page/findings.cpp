@@ -159,7 +159,7 @@ class Finder {
     return found;
   }
 
-  std::vector<Correlation> correlations() const {
+  std::vector<LabelCorrelation> correlations() const {
     return correlations_of(subject_.learnable, *subject_.label_column(), run_);
   }
 
@@ -231,8 +231,10 @@ Findings find_all(Subject subject, const FindOptions& options, const RunOptions&
   };
   if (finder.n_features() == 0) {
     const std::string why = "no column is left that a model could use";
-    findings.cuts.why = findings.neighbors.why = findings.tree.why = findings.components.why = why;
-    findings.correlations.why = findings.linear.why = why;
+    if (findings.subject.classifies()) findings.cuts.why = findings.tree.why = why;
+    if (findings.subject.regresses()) findings.correlations.why = findings.linear.why = why;
+    if (findings.subject.label >= 0) findings.neighbors.why = why;
+    findings.components.why = why;
     return findings;
   }
   if (findings.subject.classifies()) {

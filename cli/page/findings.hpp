@@ -34,7 +34,7 @@ struct Findings {
   Outcome<NeighborsFound> neighbors;
   Outcome<TreeFound> tree;
   Outcome<ComponentsFound> components;
-  Outcome<std::vector<Correlation>> correlations;
+  Outcome<std::vector<LabelCorrelation>> correlations;
   Outcome<LinearFound> linear;
 };
 

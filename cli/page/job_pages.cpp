@@ -8,6 +8,7 @@
 #include "page/document.hpp"
 #include "page/parts/columns.hpp"
 #include "page/parts/confusion.hpp"
+#include "page/parts/scores.hpp"
 #include "page/report_page.hpp"
 #include "page/words.hpp"
 
@@ -57,17 +58,19 @@ std::string evaluation_page(const JobPage& job, const Evaluation& evaluation, co
   const std::string k = "k = " + std::to_string(best.k);
   if (evaluation.label_is_nominal) {
     document.sections.push_back({"confusions", "Confusions of " + k, [&](Markup& out) {
+                                   write_scores(out, best.repeats, options.confidences);
                                    write_confusion(out, best.classification, "confusion", "The vote with " + k);
                                  }});
   }
   return page_text(document, job);
 }
 
-std::string tree_scores_page(const JobPage& job, const ClassificationScores& scores, const Table& table,
-                             const std::string& scheme) {
+std::string tree_scores_page(const JobPage& job, const TreeEvaluation& evaluation, Confidences confidences,
+                             const Table& table, const std::string& scheme) {
   Document document = document_of(job, "Decision trees", table);
   document.sections.push_back({"confusions", "Confusions", [&](Markup& out) {
-                                 write_confusion(out, scores, "confusion", "The " + scheme + " of trees");
+                                 write_scores(out, evaluation.repeats, confidences);
+                                 write_confusion(out, evaluation.scores, "confusion", "The " + scheme + " of trees");
                                }});
   return page_text(document, job);
 }

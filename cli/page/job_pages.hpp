@@ -21,9 +21,10 @@ struct JobPage {
 /// `evaluation` and `options` as evaluate() had them for `table`.
 std::string evaluation_page(const JobPage& job, const Evaluation& evaluation, const EvaluateOptions& options,
                             const Table& table);
-/// Scores of trees and of least squares on rows that took no part in their fits; `scheme` says how these were chosen.
-std::string tree_scores_page(const JobPage& job, const ClassificationScores& scores, const Table& table,
-                             const std::string& scheme);
+/// Scores of trees and of least squares on rows that took no part in their fits; `scheme` says how these were chosen,
+/// and `confidences` whether evaluate_tree() was asked for them.
+std::string tree_scores_page(const JobPage& job, const TreeEvaluation& evaluation, Confidences confidences,
+                             const Table& table, const std::string& scheme);
 std::string lsq_scores_page(const JobPage& job, const LsqEvaluation& evaluation, const Table& table,
                             const std::string& scheme);
 /// `scores` are those of a cross-validation, and `scheme` says which; `table` is what the tree was grown on.

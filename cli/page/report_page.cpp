@@ -48,10 +48,10 @@ void order_by_cuts(ColumnsView& view, const Subject& subject, const CutsFound& f
                      " a share " + share_words(found.criterion) + ". Columns with the best cuts come first.";
 }
 
-void order_by_correlation(ColumnsView& view, const Subject& subject, const std::vector<Correlation>& found) {
+void order_by_correlation(ColumnsView& view, const Subject& subject, const std::vector<LabelCorrelation>& found) {
   std::set<std::int64_t> ranked;
   std::vector<std::int64_t> order;
-  for (const Correlation& one : found) {
+  for (const LabelCorrelation& one : found) {
     const std::int64_t at = subject.table.find(one.name);
     order.push_back(at);
     ranked.insert(at);
@@ -113,9 +113,10 @@ std::string report_page(const Findings& findings, const ReportOptions& options, 
   add("table", "The table", [&](Markup& out) { write_overview(out, subject, run); });
   part("best-cuts", "Best cuts", findings.cuts,
        [&](Markup& out, const CutsFound& found) { write_cuts(out, found, subject); });
-  part("correlation", "Correlations", findings.correlations, [&](Markup& out, const std::vector<Correlation>& found) {
-    write_correlations(out, found, subject.label_column()->name);
-  });
+  part("correlation", "Correlations", findings.correlations,
+       [&](Markup& out, const std::vector<LabelCorrelation>& found) {
+         write_correlations(out, found, subject.label_column()->name);
+       });
   add("columns", "Columns",
       [&](Markup& out) { write_columns(out, subject, view_of_columns(findings, options.most_cards), run); });
   part("neighbours", "Nearest neighbours", findings.neighbors, [](Markup& out, const NeighborsFound& found) {

@@ -33,7 +33,7 @@ struct Context {
 };
 
 Context context_of(const Predictor& predictor, const Table& table, std::int64_t n_attributes) {
-  const auto& model = std::get<NeighborsModel>(predictor.model().fitted);
+  const auto& model = std::get<NeighborsModel>(last_step(predictor.model()).fitted);
   return {predictor,
           table,
           model,

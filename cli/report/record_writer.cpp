@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "report/json.hpp"
 #include "report/output_format.hpp"
@@ -47,7 +48,18 @@ void RecordWriter::begin_field() {
   ++field_;
 }
 
+// An id column may be called as one of the columns that stope adds.
+std::string RecordWriter::free_name(std::string_view wanted) {
+  std::string name(wanted);
+  for (int i = 2; !taken_.insert(name).second; ++i) name = std::string(wanted) + "_" + std::to_string(i);
+  return name;
+}
+
 RecordWriter& RecordWriter::text(std::string_view value) {
+  return has_names_ ? put(value) : put(free_name(value));
+}
+
+RecordWriter& RecordWriter::put(std::string_view value) {
   if (style_ == Style::markdown) {
     markdown_.text(value);
     return *this;
@@ -121,11 +133,10 @@ RecordWriter& RecordWriter::cell(const Column& column, std::int64_t row) {
 
 void RecordWriter::end_row() {
   field_ = 0;
+  const bool names = !std::exchange(has_names_, true);
+  if (names) taken_.clear();
   if (objects()) {
-    if (!has_names_) {
-      has_names_ = true;
-      return;
-    }
+    if (names) return;
     buffer_ += '}';
     ++rows_;
   }

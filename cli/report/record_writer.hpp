@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "report/markdown_table.hpp"
@@ -13,7 +14,7 @@
 namespace stope::cli {
 
 /// `format` says how rows are written, or else the suffix of the file's name; CSV where neither does. The first row
-/// holds the names.
+/// holds the names. A name that stands there already gets an _2, or the next number that is free.
 ///
 /// CSV and TSV: RFC 4180 with LF. A field is quoted if it holds the separator, a quote, a line break, or blanks at its
 /// ends (which a reader would trim), or if it is empty but not missing. JSON: an array of objects. JSON lines: an
@@ -36,6 +37,8 @@ class RecordWriter {
  private:
   enum class Style { csv, tsv, json, json_lines, markdown };
 
+  std::string free_name(std::string_view wanted);
+  RecordWriter& put(std::string_view value);
   bool objects() const { return style_ == Style::json || style_ == Style::json_lines; }
   void begin_field();
   void begin_object();
@@ -43,7 +46,8 @@ class RecordWriter {
 
   OutputFile& file_;
   Style style_ = Style::csv;
-  std::vector<std::string> names_;  // of objects, as JSON
+  std::vector<std::string> names_;         // of objects, as JSON
+  std::unordered_set<std::string> taken_;  // names so far, of the first row
   bool has_names_ = false;
   MarkdownTable markdown_;
   std::string buffer_;

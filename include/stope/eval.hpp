@@ -142,7 +142,8 @@ struct TreeFitOptions {
 };
 
 /// Grows a tree; if prune_holdout is above 0, it grows on part of the rows and prunes with the others. Throws what
-/// DecisionTree::fit, holdout_rows and DecisionTree::prune_reduced_error throw.
+/// DecisionTree::fit, holdout_rows and DecisionTree::prune_reduced_error throw. No row of either part may lack a label,
+/// unless its weight is 0.
 DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const RunOptions& run = {});
 
 struct TreeEvaluationOptions {
@@ -168,7 +169,8 @@ struct TreeEvaluation {
 
 /// Evaluates trees on one table: one is grown on each split's training rows, and splits are stratified. A row that gets
 /// no class under MissingPolicy::drop counts as wrong. Leave-one-out grows as many trees as there are rows. Throws
-/// invalid_argument without a nominal label and for bad options, and what fit_tree throws.
+/// invalid_argument without a nominal label and for bad options, invalid_data for a missing label, and what fit_tree
+/// throws.
 TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run = {});
 
 struct LsqEvaluationOptions {

@@ -13,18 +13,10 @@
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "stope/neighbors_model.hpp"
-#include "table/column_error.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope {
 namespace {
-
-void check_label_present(const Table& table, const Column& label) {
-  for (std::int64_t row = 0; row < label.size(); ++row) {
-    if (!label.missing(row)) continue;
-    throw column_error(ErrorCode::invalid_data, table, label, ": the label is missing; remove such rows", row);
-  }
-}
 
 void check_ks(const EvaluateOptions& options, std::int64_t smallest_training_part) {
   if (options.ks.empty()) throw Error(ErrorCode::invalid_argument, "no k to evaluate", {.option = "ks"});
@@ -80,16 +72,25 @@ void accumulate(SearchReport& total, const SearchReport& fold, std::size_t index
   total.threads = std::max(total.threads, fold.threads);
 }
 
-// Predicts `test`; for every k, prediction i belongs to table row rows[i].
-SearchReport predict_fold(const NeighborsModel& model, const Table& test, const std::vector<std::int64_t>& rows,
+// The rows that a model learns from, and those that it predicts.
+struct Fold {
+  const Table& table;
+  const std::vector<std::int64_t>&training, &rows;
+};
+
+// Predicts `test`; for every k, prediction i belongs to table row fold.rows[i].
+SearchReport predict_fold(const NeighborsModel& model, const Table& test, const Fold& fold,
                           const std::vector<std::int64_t>& ks, const VoteOptions& vote, const RunOptions& run,
                           std::vector<RepeatPredictions>& predictions) {
+  const std::vector<std::int64_t>& rows = fold.rows;
   SearchReport report;
   const auto scatter = [&](const auto& from, auto& to) {
     for (std::size_t i = 0; i < rows.size(); ++i) to[static_cast<std::size_t>(rows[i])] = from[i];
   };
   if (model.classifies()) {
-    const auto results = KnnClassifier::fit(model.train, model.options, run).predict_each(test, ks, vote, run, &report);
+    const KnnClassifier fitted =
+        on_rows(fold.table, fold.training, [&] { return KnnClassifier::fit(model.train, model.options, run); });
+    const auto results = on_rows(fold.table, rows, [&] { return fitted.predict_each(test, ks, vote, run, &report); });
     for (std::size_t i = 0; i < results.size(); ++i) {
       scatter(results[i].codes, predictions[i].codes);
       if (results[i].confidences.empty()) continue;
@@ -100,7 +101,9 @@ SearchReport predict_fold(const NeighborsModel& model, const Table& test, const 
       }
     }
   } else {
-    const auto results = KnnRegressor::fit(model.train, model.options, run).predict_each(test, ks, vote, run, &report);
+    const KnnRegressor fitted =
+        on_rows(fold.table, fold.training, [&] { return KnnRegressor::fit(model.train, model.options, run); });
+    const auto results = on_rows(fold.table, rows, [&] { return fitted.predict_each(test, ks, vote, run, &report); });
     for (std::size_t i = 0; i < results.size(); ++i) scatter(results[i], predictions[i].numbers);
   }
   return report;
@@ -124,7 +127,7 @@ void check(const Table& table, const Column& label, const EvaluateOptions& optio
                 {.option = "exclude_group"});
   }
   Resampling::of(options).check();
-  if (options.knn.compat == Compat::none) check_label_present(table, label);
+  if (options.knn.compat == Compat::none) require_labels(table, label);
 }
 
 // k-NN leaves a row out by its number, so that leave-one-out is one search of the whole table.
@@ -201,11 +204,15 @@ class KnnEvaluation {
 
   SearchReport predict(const std::vector<std::int64_t>& rows, const RunOptions& run,
                        std::vector<RepeatPredictions>& predictions) const {
-    const NeighborsModel model =
-        make_neighbors_model(leave_one_out() ? table_ : table_.take(complement(rows, table_.n_rows), splits_.storage),
-                             options_.knn, options_.normalize, {}, run);
-    const Table test = leave_one_out() ? model.train : model.normalizer.apply(table_.take(rows, splits_.storage), run);
-    return predict_fold(model, test, rows, options_.ks, vote_, run, predictions);
+    const std::vector<std::int64_t> training = leave_one_out() ? rows : complement(rows, table_.n_rows);
+    const NeighborsModel model = on_rows(table_, training, [&] {
+      return make_neighbors_model(leave_one_out() ? table_ : table_.take(training, splits_.storage), options_.knn,
+                                  options_.normalize, {}, run);
+    });
+    const Table test = leave_one_out() ? model.train : on_rows(table_, rows, [&] {
+      return model.normalizer.apply(table_.take(rows, splits_.storage), run);
+    });
+    return predict_fold(model, test, {table_, training, rows}, options_.ks, vote_, run, predictions);
   }
 
   const Table& table_;

@@ -7,7 +7,6 @@
 #include "eval/resample.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
-#include "table/column_error.hpp"
 
 namespace stope {
 namespace {
@@ -18,10 +17,7 @@ const Column& numeric_label(const Table& table) {
     throw Error(ErrorCode::invalid_argument, "least squares need a numeric label; '" + label.name + "' is nominal",
                 {.file = table.source, .option = "numeric", .feature = label.name});
   }
-  for (std::int64_t row = 0; row < label.size(); ++row) {
-    if (!label.missing(row)) continue;
-    throw column_error(ErrorCode::invalid_data, table, label, ": the label is missing; remove such rows", row);
-  }
+  require_labels(table, label);
   return label;
 }
 
@@ -42,9 +38,11 @@ LsqEvaluation evaluate_lsq(const Table& table, const LsqEvaluationOptions& optio
     for (const std::vector<std::int64_t>& rows : folds) {
       run.cancel.check();
       const RunOptions inner = fold_run(run, fold++, folds.size() * static_cast<std::size_t>(options.n_repeats));
-      const LinearModel model =
-          LinearModel::fit(take_split(table, complement(rows, table.n_rows), run), options.lsq, inner);
-      const std::vector<double> numbers = model.predict(take_split(table, rows, run), inner);
+      const std::vector<std::int64_t> training = complement(rows, table.n_rows);
+      const LinearModel model = on_rows(
+          table, training, [&] { return LinearModel::fit(take_split(table, training, run), options.lsq, inner); });
+      const std::vector<double> numbers =
+          on_rows(table, rows, [&] { return model.predict(take_split(table, rows, run), inner); });
       for (std::size_t i = 0; i < rows.size(); ++i) predictions.numbers[static_cast<std::size_t>(rows[i])] = numbers[i];
     }
     keeper.add(folds, predictions, run);

@@ -24,6 +24,13 @@ const Column& nominal_label(const Table& table) {
       {.file = table.source, .option = at < 0 ? "target" : "nominal"});
 }
 
+// Without this it would depend on the seed whether a missing label is refused: rows that prune or test need none. A
+// tree takes no notice of rows of weight 0.
+void require_labels_anywhere(const Table& table, const Column& label) {
+  const std::int64_t at = table.find(Role::weight);
+  require_labels(table, label, at < 0 ? nullptr : &table.columns[static_cast<std::size_t>(at)]);
+}
+
 std::vector<std::int32_t> codes_of(const Column& label) {
   return {label.codes().begin(), label.codes().end()};
 }
@@ -48,10 +55,13 @@ DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const R
     throw Error(ErrorCode::invalid_argument, "prune_holdout is not between 0 and 1", {.option = "prune_holdout"});
   }
   table.validate();
+  require_labels_anywhere(table, label);
   const std::vector<std::int64_t> pruning =
       holdout_rows(table.n_rows, options.prune_holdout, options.seed, codes_of(label));
-  DecisionTree tree = DecisionTree::fit(take_split(table, complement(pruning, table.n_rows), run), options.tree, run);
-  tree.prune_reduced_error(take_split(table, pruning, run), run);
+  const std::vector<std::int64_t> growing = complement(pruning, table.n_rows);
+  DecisionTree tree =
+      on_rows(table, growing, [&] { return DecisionTree::fit(take_split(table, growing, run), options.tree, run); });
+  on_rows(table, pruning, [&] { tree.prune_reduced_error(take_split(table, pruning, run), run); });
   return tree;
 } catch (...) {
   rethrow_as_error();
@@ -60,6 +70,7 @@ DecisionTree fit_tree(const Table& table, const TreeFitOptions& options, const R
 TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& options, const RunOptions& run) try {
   table.validate();
   const Column& label = nominal_label(table);
+  require_labels_anywhere(table, label);
   const std::vector<std::int32_t> codes = codes_of(label);
   const Resampling resampling = Resampling::of(options);
   resampling.check();
@@ -74,8 +85,12 @@ TreeEvaluation evaluate_tree(const Table& table, const TreeEvaluationOptions& op
       run.cancel.check();
       const RunOptions inner =
           fold_run(run, static_cast<std::size_t>(trees), folds.size() * static_cast<std::size_t>(options.n_repeats));
-      const DecisionTree tree = fit_tree(take_split(table, complement(rows, table.n_rows), run), options.fit, inner);
-      put(tree.classes_of(tree.apply(take_split(table, rows, run), inner), options.confidences), rows, predictions);
+      const std::vector<std::int64_t> training = complement(rows, table.n_rows);
+      const DecisionTree tree =
+          on_rows(table, training, [&] { return fit_tree(take_split(table, training, run), options.fit, inner); });
+      const std::vector<std::int64_t> of_rows =
+          on_rows(table, rows, [&] { return tree.apply(take_split(table, rows, run), inner); });
+      put(tree.classes_of(of_rows, options.confidences), rows, predictions);
       leaves += tree.n_leaves();
       ++trees;
     }

@@ -10,6 +10,7 @@
 #include "base/memory.hpp"
 #include "base/reduce.hpp"
 #include "stope/error.hpp"
+#include "table/column_error.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope {
@@ -225,6 +226,26 @@ const Column& label_to_evaluate(const Table& table) {
                 {.file = table.source, .option = "target"});
   }
   return table.columns[static_cast<std::size_t>(at)];
+}
+
+void require_labels(const Table& table, const Column& label, const Column* weight) {
+  for (std::int64_t row = 0; row < label.size(); ++row) {
+    if (!label.missing(row) || (weight != nullptr && weight->at(row) == 0.0)) continue;
+    throw column_error(ErrorCode::invalid_data, table, label, ": the label is missing; remove such rows", row);
+  }
+}
+
+Error of_whole_table(const Error& error, const Table& table, const std::vector<std::int64_t>& rows) {
+  Place place = error.place();
+  if (place.row < 0 || place.row >= std::ssize(rows)) return error;
+  for (const std::string& before : {"column '" + place.feature + "', row ", std::string("row ")}) {
+    const std::string here = before + std::to_string(place.row);
+    if (!error.message().starts_with(here)) continue;
+    place.row = rows[static_cast<std::size_t>(place.row)];
+    place.file = table.source;
+    return {error.code(), before + std::to_string(place.row) + error.message().substr(here.size()), place};
+  }
+  return error;
 }
 
 Spread spread(const std::vector<RepeatScores>& repeats, double RepeatScores::* score) try {

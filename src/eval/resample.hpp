@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "eval/folds.hpp"
+#include "stope/error.hpp"
 #include "stope/eval.hpp"
 
 namespace stope {
@@ -101,5 +102,21 @@ Table take_split(const Table& table, const std::vector<std::int64_t>& rows, cons
 
 /// The label, which an evaluation needs. Throws invalid_argument where there is none.
 const Column& label_to_evaluate(const Table& table);
+/// Throws invalid_data naming the first row whose label is missing. Where there is a `weight`, rows of weight 0 need
+/// none.
+void require_labels(const Table& table, const Column& label, const Column* weight = nullptr);
+
+/// An error about a table of these rows of `table`, as one about `table` itself: with that row, and that file.
+Error of_whole_table(const Error& error, const Table& table, const std::vector<std::int64_t>& rows);
+
+/// What `work` on a table of these rows gives. Its errors name rows of `table`.
+template <class Work>
+auto on_rows(const Table& table, const std::vector<std::int64_t>& rows, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw of_whole_table(error, table, rows);
+  }
+}
 
 }  // namespace stope

@@ -51,6 +51,20 @@ double cohen_kappa(std::int64_t n_rows, std::int64_t agreements, const std::vect
   return (static_cast<double>(agreements) / n - by_chance) / (1.0 - by_chance);
 }
 
+// Squares of huge numbers overflow and those of tiny ones vanish, so both are brought near 1. A power of two rounds
+// nothing; 1 where numbers are of usual size or not finite.
+double scale_of(const std::vector<double>& truth, const std::vector<double>& predicted) {
+  double largest = 0.0;
+  for (std::size_t row = 0; row < truth.size(); ++row) {
+    if (std::isnan(truth[row])) continue;
+    if (!std::isfinite(truth[row]) || !std::isfinite(predicted[row])) return 1.0;
+    largest = std::max({largest, std::abs(truth[row]), std::abs(predicted[row])});
+  }
+  // 2^60 squared differences of numbers below 2^480 have a finite sum.
+  if (largest == 0.0 || (largest >= 0x1p-400 && largest <= 0x1p+480)) return 1.0;
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
+}
+
 bool has_counter_per_pair(std::size_t n_classes) {
   return n_classes <= 64;
 }
@@ -160,11 +174,12 @@ ClassificationScores score_classification(const Values& classes, const std::vect
 
 RegressionScores score_regression(const std::vector<double>& truth, const std::vector<double>& predicted) try {
   check_same_length(truth.size(), predicted.size());
+  const double scale = scale_of(truth, predicted);
   std::vector<double> known, squares, magnitudes;
   for (std::size_t row = 0; row < truth.size(); ++row) {
     if (std::isnan(truth[row])) continue;
-    const double error = truth[row] - predicted[row];
-    known.push_back(truth[row]);
+    const double value = truth[row] * scale, error = value - predicted[row] * scale;
+    known.push_back(value);
     squares.push_back(error * error);
     magnitudes.push_back(std::abs(error));
   }
@@ -176,8 +191,8 @@ RegressionScores score_regression(const std::vector<double>& truth, const std::v
   }
   const auto n = static_cast<double>(known.size());
   const double residual = pairwise_sum(squares);
-  scores.rmse = std::sqrt(residual / n);
-  scores.mae = pairwise_sum(magnitudes) / n;
+  scores.rmse = std::sqrt(residual / n) / scale;
+  scores.mae = pairwise_sum(magnitudes) / n / scale;
   if (known.size() < 2 || std::isnan(residual)) {
     scores.r2 = kNaN;
     return scores;

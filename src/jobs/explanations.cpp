@@ -32,7 +32,7 @@ Column whole(std::string name, const Numbers& numbers) {
 class NeighborRows {
  public:
   NeighborRows(const Predictor& predictor, std::int64_t n_attributes)
-      : label_(label_of(std::get<NeighborsModel>(predictor.model().fitted).train)),
+      : label_(label_of(std::get<NeighborsModel>(last_step(predictor.model()).fitted).train)),
         features_(explained_features(predictor.index())),
         n_attributes_(n_attributes) {}
 

@@ -53,10 +53,6 @@ bool changes(const Model& step, const std::string& name) {
   if (const auto* const cuts = std::get_if<CutsModel>(&step.fitted)) {
     return std::any_of(cuts->cuts.begin(), cuts->cuts.end(), is_it);
   }
-  if (const auto* const imputer = std::get_if<Imputer>(&step.fitted)) {
-    const std::vector<std::string>& names = imputer->columns();
-    return std::find(names.begin(), names.end(), name) != names.end();
-  }
   if (const auto* const pca = std::get_if<Pca>(&step.fitted)) {
     const auto& names = pca->feature_names();
     return std::find(names.begin(), names.end(), name) != names.end();

@@ -91,6 +91,16 @@ def test_a_second_table_goes_through_the_step_too(box, command):
     assert (box / "after.csv").read_bytes() == (box / "by-hand.csv").read_bytes()
 
 
+@pytest.mark.parametrize("command", ["classify", "knn"])
+def test_the_explanations_of_a_chain_are_those_of_its_last_step(box, command):
+    scaled(box)
+    run(command, "train-n.csv", *ROLES, *TYPES, "-k", 3, "--metric", "gower", "-q", "--model-out", "last.stope", cwd=box)
+    run("chain", "n.stope", "last.stope", "-q", "-o", "joined.stope", cwd=box)
+    run("predict", "last.stope", "test-n.csv", "-q", "-o", "p.csv", "--explain-out", "by-hand.csv", cwd=box)
+    run("predict", "joined.stope", "test.csv", "-q", "-o", "p.csv", "--explain-out", "chain.csv", cwd=box)
+    assert (box / "chain.csv").read_bytes() == (box / "by-hand.csv").read_bytes()
+
+
 def test_three_steps_and_a_chain_in_a_chain(box):
     numeric = ["--ignore", "colour,code", "--target", "y", "--id", "id", "-q"]
     run("normalize", "train.csv", "--method", "z", *numeric, "--model-out", "n.stope", "-o", "a.csv", cwd=box)

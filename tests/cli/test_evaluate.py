@@ -243,6 +243,15 @@ def test_mistakes_are_one_line(folder, words, part):
     assert not (folder / "p.npy").exists() and not (folder / "s.csv").exists()
 
 
+@pytest.mark.bad_input
+@pytest.mark.parametrize("words", [["--model", "tree", "--nominal", "y"], ["--model", "lsq", "--missing-policy", "fill"],
+                                   ["-k", "1"]])
+def test_a_missing_label_is_named_by_its_line_in_the_file(folder, words):
+    (folder / "gap.csv").write_text("x,y\n" + "".join(f"{i},{'' if i == 17 else i % 3}\n" for i in range(30)))
+    done = run("evaluate", "gap.csv", "--target", "y", "--cv", "3", *words, cwd=folder, code=3)
+    assert "gap.csv:19:4: column 'y', row 17: the label is missing" in done.err
+
+
 def test_scores_without_confidences_for_many_classes_say_so(folder):
     (folder / "many.csv").write_text("x,y\n" + "".join(f"{i},c{i % 5000}\n" for i in range(10000)))
     done = run("evaluate", "many.csv", "--target", "y", "-k", "1..3", "--cv", "2", "--json", cwd=folder)

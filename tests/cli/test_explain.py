@@ -143,6 +143,18 @@ def test_classify_and_regress_explain_with_the_ids_of_both_tables(folder):
     assert "--explain-out needs TEST" in done.err and not (folder / "x.csv").exists()
 
 
+def test_an_id_column_that_is_called_as_a_column_of_the_result_is_numbered(folder):
+    (folder / "row.csv").write_text("row,a,y\n" + "".join(f"r{i},{i},{'uv'[i % 2]}\n" for i in range(8)))
+    words = ["--target", "y", "--id", "row"]
+    run("classify", "row.csv", "row.csv", *words, "-k", "2", "-o", "c.csv", "--explain-out", "e.jsonl", cwd=folder)
+    run("evaluate", "row.csv", *words, "-k", "1", "--cv", "2", "--predictions-out", "p.csv", cwd=folder)
+    for name in ("c.csv", "p.csv"):
+        table = records((folder / name).read_text())
+        assert [row["row_2"] for row in table] == [f"r{row['row']}" for row in table]
+        run("info", name, cwd=folder)
+    assert (folder / "e.jsonl").read_text().startswith('{"row": 0, ') and '"row_2": "r0"}' in (folder / "e.jsonl").read_text()
+
+
 def test_a_similarity_says_that_it_does_not_come_apart(folder):
     run("regress", "price.csv", "--target", "y", "--metric", "jaccard-similarity", "--model-out", "j.stope", cwd=folder)
     done = run("predict", "j.stope", "price.csv", "-o", "p.csv", "--explain-out", "e.csv", cwd=folder)

@@ -216,6 +216,45 @@ def test_correlations_are_pearsons(house_table, house_page):
         assert found == pytest.approx(np.corrcoef([float(r[name]) for r in data], price)[0, 1], abs=6e-4)
 
 
+def test_correlations_of_huge_and_tiny_numbers_are_those_of_stats(tmp_path):
+    draw = np.random.default_rng(5)
+    a = draw.normal(size=80)
+    columns = {"a": a, "huge": a * 1e300, "tiny": (a + draw.normal(size=80)) * 1e-300, "far": 1e6 + a * 1e-3,
+               "endless": np.where(a > 1, np.inf, a), "one": np.full(80, 7.0), "y": (a + draw.normal(size=80) / 9) * 1e300}
+    columns |= {f"r{i}": draw.normal(size=80) for i in range(30)}
+
+    def page_with(more):
+        data = columns | more
+        return write(tmp_path / "t.csv", list(data), [[repr(float(v)) for v in row] for row in zip(*data.values())])
+
+    burst = page_of(page_with({"burst": 1e308 * (1.5 + a / 9)}), "--target", "y").table("Correlation of each")
+    table = page_with({})
+    page = page_of(table, "--target", "y")
+    assert page.table("Correlation of each") == burst  # a column whose sum overflows takes no other one with it
+    run("stats", table, "--target", "y", "--correlation", "c.csv", "-q", "-o", "s.csv", cwd=tmp_path)
+    wanted = {row["other"]: float(row["correlation"]) for row in records((tmp_path / "c.csv").read_text())
+              if row["column"] == "y" and row["correlation"]}
+    found = {row[0]: number(row[1]) for row in page.table("Correlation of each")[1:]}
+    assert set(found) == set(wanted) >= {"a", "huge", "tiny", "far"} and len(found) == 34 and wanted["a"] > 0.9
+    assert found == pytest.approx(wanted, abs=6e-4)
+
+
+def test_parts_that_do_not_apply_are_not_excused_where_no_column_is_left(tmp_path):
+    classes = write(tmp_path / "c.csv", ["a", "y"], [[1, "uuv"[i % 3]] for i in range(9)])
+    assert page_of(classes, "--target", "y").sections() == ["summary", "table", "best-cuts", "columns", "neighbours", "tree",
+                                                            "pca", "making"]
+    numbers = write(tmp_path / "n.csv", ["a", "y"], [[1, i * i] for i in range(9)])
+    assert page_of(numbers, "--target", "y").sections() == ["summary", "table", "correlation", "columns", "neighbours",
+                                                            "least-squares", "pca", "making"]
+
+
+def test_a_label_with_an_infinite_value_makes_no_sentence_about_errors(tmp_path):
+    table = write(tmp_path / "t.csv", ["a", "y"], [[i * 7 % 11, "inf" if i == 4 else i] for i in range(30)])
+    page = page_of(table, "--target", "y")
+    assert "infinite values, so that no k has an error" in page.words("neighbours")
+    assert "∞, no less than" not in page.words("summary")
+
+
 def test_effects_are_coefficients_times_deviations(house_table, house_page):
     fit = records(run("lsq", house_table, "--target", "price", "--numeric-only", "--standard-errors", "-q").text)
     rows = {row[0]: row for row in house_page.table("Coefficients")[1:]}

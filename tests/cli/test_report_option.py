@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 
-from program import run
-from report_page import Page, percent
+from program import records, run
+from report_page import Page, number, percent
 from test_report import check_structure, flowers, houses
 
 JOBS = {
@@ -41,8 +41,14 @@ def test_the_pages_show_what_the_command_found(table, tmp_path):
         return done, Page((tmp_path / f"{job}.html").read_bytes())
 
     scores, page = page_of("evaluate")
-    for row, expected in zip(page.table("Scores for each k")[1:], scores["of_k"], strict=True):
+    head, *rows = page.table("Scores for each k")
+    assert head[4:] == ["kappa", "macro F1", "balanced accuracy", "ROC AUC", "log loss"]
+    for row, expected in zip(rows, scores["of_k"], strict=True):
         assert percent(row[1]) == pytest.approx(expected["scores"]["accuracy"], abs=6e-4)
+        assert percent(row[6]) == pytest.approx(expected["scores"]["balanced_accuracy"], abs=6e-4)
+        for place, name in ((4, "kappa"), (5, "macro_f1"), (7, "roc_auc"), (8, "log_loss")):
+            assert number(row[place]) == pytest.approx(expected["scores"][name], rel=1e-3)
+    assert f"ROC AUC {scores['scores']['roc_auc']:.4g}, log loss {scores['scores']['log_loss']:.4g}." in page.words("confusions")
     tree, page = page_of("tree")
     assert f"{tree['tree']['leaves']} leaves, depth {tree['tree']['depth']}" in page.words("tree")
     assert len(page.table("The boxes of the picture")) - 1 == tree["tree"]["nodes"]
@@ -70,6 +76,7 @@ def test_every_model_that_is_scored_has_a_page(table, tmp_path):
     check_structure(page)
     cells = [[int(c) for c in row[1:]] for row in page.table("Rows of each true class")[1:]]
     assert sum(cells[i][i] for i in range(3)) / 150 == pytest.approx(done["scores"]["accuracy"], abs=1e-12)
+    assert f"ROC AUC {done['scores']['roc_auc']:.4g}" in page.words("confusions")
     run("evaluate", houses(tmp_path / "houses.csv"), "--target", "price", "--model", "lsq", "--numeric-only", "--cv", "5",
         "--report", tmp_path / "l.html")
     page = Page((tmp_path / "l.html").read_bytes())
@@ -87,6 +94,26 @@ def test_several_measures_make_a_page_of_the_best_and_repeats_no_narrower_interv
         row = Page((tmp_path / "r.html").read_bytes()).table("Scores for each k")[1]
         widths.append(percent(row[3]) - percent(row[2]))
     assert widths[1] == pytest.approx(widths[0], rel=0.15)
+
+
+def test_a_page_shows_the_means_by_which_its_best_line_was_chosen(tmp_path):
+    table = houses(tmp_path / "houses.csv", n=40)
+    options = ["--target", "price", "--normalize", "z", "-k", "1..6", "--holdout", "0.3", "--repeats", "5"]
+    run("evaluate", table, *options, "-o", tmp_path / "s.csv", "--report", tmp_path / "p.html")
+    lines = records((tmp_path / "s.csv").read_text())
+    rows = Page((tmp_path / "p.html").read_bytes()).table("Scores for each k")[1:]
+    for row, line in zip(rows, lines, strict=True):
+        for place, name in ((1, "rmse"), (4, "mae"), (5, "r2")):
+            assert number(row[place]) == pytest.approx(float(line[name]), rel=1e-3)
+
+
+def test_a_page_says_why_it_has_no_roc_auc(tmp_path):
+    (tmp_path / "many.csv").write_text("x,y\n" + "".join(f"{i},c{i % 5000}\n" for i in range(10000)))
+    done = run("evaluate", "many.csv", "--target", "y", "-k", "1..3", "--cv", "2", "--json", "--report", "p.html", cwd=tmp_path)
+    page = Page((tmp_path / "p.html").read_bytes())
+    assert "ROC AUC and log loss are left out: their confidences would take more than 1 GiB." in page.words("confusions")
+    assert page.table("Scores for each k")[0][-1] == "balanced accuracy"
+    assert any("no ROC AUC and no log loss" in text for text in done.json()["warnings"])
 
 
 @pytest.mark.bad_input

@@ -94,6 +94,34 @@ TEST(FitTree, PrunesWithTheRowsThatItHeldOut) {
   EXPECT_LT(fitted.n_leaves(), whole / 2);  // most of them fit only noise
 }
 
+TEST(FitTree, RefusesAMissingLabelWhicheverPartItsRowIsIn) {
+  Table table = noisy_table(40);
+  std::get<Buffer<std::int32_t>>(table.columns[2].data)[7] = kMissingCode;
+  const auto refused_row = [](const auto& work) -> std::int64_t {
+    try {
+      work();
+    } catch (const Error& error) {
+      return error.row();
+    }
+    return -1;
+  };
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    TreeEvaluationOptions options;
+    options.scheme = Scheme::holdout;
+    options.seed = seed;
+    EXPECT_EQ(refused_row([&] { evaluate_tree(table, options); }), 7) << seed;
+    options.fit.prune_holdout = 0.5;
+    options.fit.seed = seed;
+    EXPECT_EQ(refused_row([&] { fit_tree(table, options.fit); }), 7) << seed;
+    Table weighed = table;
+    std::vector<double> weights(40, 1.0);
+    weights[7] = 0.0;
+    weighed.columns.push_back(make_numeric("w", weights));
+    weighed.columns.back().role = Role::weight;
+    EXPECT_EQ(refused_row([&] { evaluate_tree(weighed, options); }), -1) << seed;
+  }
+}
+
 TEST(FitTree, WantsANominalLabel) {
   Table table = noisy_table(20);
   table.columns[2].role = Role::regular;

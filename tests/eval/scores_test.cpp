@@ -217,6 +217,23 @@ TEST(RegressionScores, R2NeedsTwoRows) {
   EXPECT_TRUE(std::isnan(one.r2));
 }
 
+TEST(RegressionScores, NeitherOverflowNorVanishAtAnyMagnitude) {
+  const std::vector<double> truth = {3.0, -0.5, 2.0, 7.0, 0.0}, predicted = {2.5, 0.25, 2.0, 8.0, -1.0};
+  const RegressionScores usual = score_regression(truth, predicted);
+  for (const int exponent : {-1060, -1000, -600, -401, -300, 300, 480, 481, 600, 1020}) {
+    std::vector<double> t, p;
+    for (const double value : truth) t.push_back(std::ldexp(value, exponent));
+    for (const double value : predicted) p.push_back(std::ldexp(value, exponent));
+    const RegressionScores scores = score_regression(t, p);
+    EXPECT_EQ(scores.rmse, std::ldexp(usual.rmse, exponent)) << exponent;
+    EXPECT_EQ(scores.mae, std::ldexp(usual.mae, exponent)) << exponent;
+    EXPECT_EQ(scores.r2, usual.r2) << exponent;
+  }
+  EXPECT_EQ(score_regression({1e308, 0.0}, {-1e308, 0.0}).mae, 1e308);
+  EXPECT_EQ(score_regression({1e300}, {0.0}).rmse, 1e300);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(score_regression({1.0, 2.0}, {kInfinity, 2.0}).rmse, kInfinity);
+}
 TEST(RegressionScores, RowsWithoutTruthDoNotCount) {
   const RegressionScores scores = score_regression({1.0, kNaN, 3.0}, {2.0, kNaN, 3.0});
   EXPECT_EQ(scores.n_rows, 2);

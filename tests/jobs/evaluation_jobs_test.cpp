@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "predict/model_cases.hpp"
+#include "same_table.hpp"
+#include "stope/chain.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "stope/jobs.hpp"
@@ -149,6 +151,17 @@ TEST(ExplanationsByName, AreThoseOfTheFunctions) {
     }
   });
   EXPECT_EQ(at, found.n_rows);
+}
+
+TEST(ExplanationsByName, OfChainsAreThoseOfTheirLastStep) {
+  const Table train = mixed_table(40, true), rows = mixed_table(9, true);
+  const Model scale{outline(train), Normalizer::fit(train, {.method = Normalization::z})};
+  const Normalizer& normalizer = std::get<Normalizer>(scale.fitted);
+  const Predictor last =
+      fit_model("classify", normalizer.apply(train), {.texts = {{"metric", "gower"}, {"n_neighbors", "4"}}});
+  const NamedOptions explain{.texts = {{"explain", "true"}}};
+  expect_equal(apply_model(Predictor(make_chain({scale, last.model()})), rows, explain),
+               apply_model(last, normalizer.apply(rows), explain));
 }
 
 TEST(ExplanationsByName, OfTreesAreRulesAndOfLeastSquaresContributions) {

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn import neighbors as sklearn_neighbors
+from sklearn.utils.class_weight import compute_sample_weight
 
 import stope
+
+from command_line import stope as stope_text
 
 METRICS = {"euclidean": "euclidean", "manhattan": "cityblock", "chebyshev": "chebyshev", "sqeuclidean": "sqeuclidean"}
 
@@ -173,6 +176,19 @@ def test_an_array_of_weights_multiplies_the_votes_of_its_rows():
     np.testing.assert_allclose(within.predict_proba([[1.0]]), [[4 / 6, 2 / 6]])
     with pytest.raises(ValueError, match=r"weights\.shape"):
         stope.KNeighborsClassifier(3, weights=[1.0, 1.0]).fit(X, y).predict([[1.0]])
+
+
+def test_an_array_of_weights_weighs_classes_as_the_command_line_does(tmp_path):
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 4, (90, 2)), rng.choice(["a", "b", "c"], 90, p=[0.7, 0.2, 0.1])
+    lines = [f"{a},{b},{label}" for (a, b), label in zip(X.tolist(), y)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    table = tmp_path / "t.csv"
+    text = stope_text("classify", table, table, "--target", "y", "-k", 7, "--class-weight", "balanced", "--proba")
+    wanted = np.array([line.split(",")[2:] for line in text.splitlines()[1:]], float)
+    weighed = stope.KNeighborsClassifier(7, weights=compute_sample_weight("balanced", y)).fit(X, y)
+    np.testing.assert_array_equal(weighed.predict_proba(X), wanted)
+    assert (weighed.predict(X) != stope.KNeighborsClassifier(7).fit(X, y).predict(X)).any()
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance", decay])

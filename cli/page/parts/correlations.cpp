@@ -5,60 +5,69 @@
 #include "page/bars.hpp"
 #include "page/parts/linear.hpp"
 #include "page/words.hpp"
+#include "stope/correlation.hpp"
+#include "stope/error.hpp"
 
 namespace stope::cli::page {
 namespace {
 
 constexpr std::size_t kMostBars = 20;
 constexpr std::size_t kMostListed = 500;
+constexpr std::int64_t kFewestRows = 3;  // two points always lie on a line
+// Columns at once: with the label and a column of ones they fill a tile of products. Few columns take as long as that.
+constexpr std::size_t kAtOnce = 14;
 
-// Sums of differences from the means, in the order of the rows.
-Correlation correlation_of(const Column& column, const Column& label) {
-  Correlation result{column.name, kNoNumber, 0};
-  double x_sum = 0, y_sum = 0;
-  for (std::int64_t row = 0; row < column.size(); ++row) {
-    if (column.missing(row) || label.missing(row)) continue;
-    x_sum += column.at(row);
-    y_sum += label.at(row);
-    ++result.n;
+// What stope stats --correlation says of these columns and the label.
+void append_correlations(const std::vector<const Column*>& columns, const Column& label, const RunOptions& run,
+                         std::vector<LabelCorrelation>& found) {
+  Table table;
+  table.n_rows = label.size();
+  table.columns.reserve(columns.size() + 1);
+  for (const Column* const column : columns) table.columns.push_back(*column);
+  table.columns.push_back(label);
+  try {
+    const Correlation all = correlation(table, {}, run);
+    const std::int64_t target = all.size() - 1;
+    for (std::int64_t i = 0; i < target; ++i) {
+      const double r = all.count(i, target) < kFewestRows ? kNoNumber : all.at(i, target);
+      if (std::isfinite(r)) found.push_back({all.names[static_cast<std::size_t>(i)], r, all.count(i, target)});
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::invalid_data) throw;
+    if (columns.size() == 1) return;  // a sum of its values overflows
+    for (const Column* const column : columns) append_correlations({column}, label, run, found);
   }
-  constexpr std::int64_t kFewest = 3;  // two points always lie on a line
-  if (result.n < kFewest) return result;
-  const double n = static_cast<double>(result.n), x_mean = x_sum / n, y_mean = y_sum / n;
-  double xx = 0, yy = 0, xy = 0;
-  for (std::int64_t row = 0; row < column.size(); ++row) {
-    if (column.missing(row) || label.missing(row)) continue;
-    const double x = column.at(row) - x_mean, y = label.at(row) - y_mean;
-    xx += x * x;
-    yy += y * y;
-    xy += x * y;
-  }
-  result.r = std::clamp(xy / std::sqrt(xx) / std::sqrt(yy), -1.0, 1.0);
-  return result;
 }
 
 }  // namespace
 
-std::vector<Correlation> correlations_of(const Table& table, const Column& label, const RunOptions& run) {
-  std::vector<Correlation> found;
+std::vector<LabelCorrelation> correlations_of(const Table& table, const Column& label, const RunOptions& run) {
+  RunOptions quiet = run;  // many small jobs: their phases and reports would follow each other without end
+  quiet.progress = {};
+  quiet.watch = {};
+  quiet.report = {};
+  std::vector<LabelCorrelation> found;
+  std::vector<const Column*> some;
   for (const std::int64_t i : table.features()) {
-    run.cancel.check();
     const Column& column = table.columns[static_cast<std::size_t>(i)];
-    if (column.nominal()) continue;
-    Correlation one = correlation_of(column, label);
-    if (std::isfinite(one.r)) found.push_back(std::move(one));
+    if (!column.nominal()) some.push_back(&column);
+    if (some.size() < kAtOnce) continue;
+    append_correlations(some, label, quiet, found);
+    some.clear();
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Correlation& a, const Correlation& b) { return std::fabs(a.r) > std::fabs(b.r); });
+  if (!some.empty()) append_correlations(some, label, quiet, found);
+  std::stable_sort(found.begin(), found.end(), [](const LabelCorrelation& a, const LabelCorrelation& b) {
+    return std::fabs(a.r) > std::fabs(b.r);
+  });
   return found;
 }
 
-void write_correlations(Markup& out, const std::vector<Correlation>& correlations, const std::string& label) {
+void write_correlations(Markup& out, const std::vector<LabelCorrelation>& correlations, const std::string& label) {
   if (correlations.empty()) {
     out.element("p", "No numeric column has a correlation with " + in_quotes(label) + ".");
     return;
   }
-  const Correlation& first = correlations.front();
+  const LabelCorrelation& first = correlations.front();
   const std::string message = in_quotes(first.name) + " has the strongest correlation with " + in_quotes(label) + ": " +
                               number(std::round(first.r * 1000) / 1000) + ".";
   out.element("p", message);

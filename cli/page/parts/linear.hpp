@@ -11,17 +11,17 @@
 
 namespace stope::cli::page {
 
-struct Correlation {
+struct LabelCorrelation {
   std::string name;
   double r = 0;        ///< Pearson's, of the rows that have both values
   std::int64_t n = 0;  ///< those rows
 };
 
 /// The correlation of every numeric feature with the label, the strongest first, equal ones in the table's order. A
-/// column without one (constant, infinite, fewer than three rows) is left out. Two passes over each column.
-std::vector<Correlation> correlations_of(const Table& table, const Column& label, const RunOptions& run);
+/// column without one (constant, infinite, fewer than three rows) is left out. The numbers are those of correlation().
+std::vector<LabelCorrelation> correlations_of(const Table& table, const Column& label, const RunOptions& run);
 
-void write_correlations(Markup& out, const std::vector<Correlation>& correlations, const std::string& label);
+void write_correlations(Markup& out, const std::vector<LabelCorrelation>& correlations, const std::string& label);
 
 struct LinearFound {
   LinearModel model;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -49,14 +50,20 @@ Interval spread(const std::vector<double>& folds, double value) {
   return {value - deviation, value + deviation};
 }
 
+// The best k has the best mean over the repetitions, so these means are shown.
+double mean_of(const std::vector<RepeatScores>& repeats, double RepeatScores::* score) {
+  return stope::spread(repeats, score).mean;
+}
+
 CurvePoint point_of(const NeighborsFound& found, const EvaluationOfK& of_k) {
   if (found.evaluation.label_is_nominal) {
     const double accuracy = of_k.classification.accuracy;
     const Interval interval = wilson(accuracy, of_k.classification.n_rows / found.options.n_repeats);
     return {std::to_string(of_k.k), accuracy, interval.low, interval.high};
   }
-  const Interval interval = spread(of_k.fold_scores, of_k.regression.rmse);
-  return {std::to_string(of_k.k), of_k.regression.rmse, std::max(0.0, interval.low), interval.high};
+  const double rmse = mean_of(of_k.repeats, &RepeatScores::rmse);
+  const Interval interval = spread(of_k.fold_scores, rmse);
+  return {std::to_string(of_k.k), rmse, std::max(0.0, interval.low), interval.high};
 }
 
 Curve curve_of(const NeighborsFound& found) {
@@ -75,33 +82,50 @@ Curve curve_of(const NeighborsFound& found) {
   return curve;
 }
 
+struct ScoreColumn {
+  const char* head;
+  double RepeatScores::* score;
+  std::string (*text)(double);
+};
+
+std::vector<ScoreColumn> columns_of(const NeighborsFound& found) {
+  if (!found.evaluation.label_is_nominal)
+    return {{"MAE", &RepeatScores::mae, number}, {"R²", &RepeatScores::r2, number}};
+  std::vector<ScoreColumn> columns = {{"kappa", &RepeatScores::kappa, number},
+                                      {"macro F1", &RepeatScores::macro_f1, number},
+                                      {"balanced accuracy", &RepeatScores::balanced_accuracy, percent}};
+  if (found.options.confidences == Confidences::none) return columns;
+  columns.push_back({"ROC AUC", &RepeatScores::roc_auc, number});
+  columns.push_back({"log loss", &RepeatScores::log_loss, number});
+  return columns;
+}
+
 DataTable numbers_of(const NeighborsFound& found, const Curve& curve) {
   const bool nominal = found.evaluation.label_is_nominal;
+  const std::vector<ScoreColumn> columns = columns_of(found);
   DataTable table{"Scores for each k", {"k"}, {Cell::number}, {}};
-  const std::vector<std::string> heads =
-      nominal ? std::vector<std::string>{"accuracy", "95 % from", "95 % to", "kappa", "macro F1"}
-              : std::vector<std::string>{"RMSE", "less one deviation", "plus one deviation", "MAE", "R²"};
-  for (const std::string& head : heads) {
-    table.heads.push_back(head);
-    table.cells.push_back(Cell::number);
+  for (const char* const head : nominal ? std::array{"accuracy", "95 % from", "95 % to"}
+                                        : std::array{"RMSE", "less one deviation", "plus one deviation"}) {
+    table.heads.emplace_back(head);
   }
+  for (const ScoreColumn& column : columns) table.heads.emplace_back(column.head);
+  table.cells.resize(table.heads.size(), Cell::number);
   table.rows.reserve(curve.points.size());
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const CurvePoint& one = curve.points[i];
-    const EvaluationOfK& of_k = found.evaluation.of_k[i];
-    if (nominal) {
-      table.rows.push_back({one.name, percent(one.value), percent(one.low), percent(one.high),
-                            number(of_k.classification.kappa), number(of_k.classification.macro_f1)});
-    } else {
-      table.rows.push_back({one.name, number(one.value), number(one.low), number(one.high), number(of_k.regression.mae),
-                            number(of_k.regression.r2)});
+    const auto text = nominal ? percent : number;
+    std::vector<std::string> row = {one.name, text(one.value), text(one.low), text(one.high)};
+    for (const ScoreColumn& column : columns) {
+      row.push_back(column.text(mean_of(found.evaluation.of_k[i].repeats, column.score)));
     }
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
 
 std::string message_of(const NeighborsFound& found, const CurvePoint& best) {
   if (!found.evaluation.label_is_nominal) {
+    if (!std::isfinite(best.value)) return "The label holds infinite values, so that no k has an error.";
     return fmt::format("With k = {} the error is smallest: {}, against {} for always answering with the mean.",
                        best.name, number(best.value), number(found.deviation));
   }
@@ -126,11 +150,12 @@ Interval wilson(double share, std::int64_t n_rows) {
 void compare_with(NeighborsFound& found, const Column& label) {
   found.n_rows = label.size();
   if (!label.nominal()) {
-    double mean = 0, sum = 0;
-    const double n = static_cast<double>(label.size());
-    for (std::int64_t row = 0; row < label.size(); ++row) mean += label.at(row) / n;
-    for (std::int64_t row = 0; row < label.size(); ++row) sum += (label.at(row) - mean) * (label.at(row) - mean) / n;
-    found.deviation = std::sqrt(sum);
+    std::vector<double> truth;
+    truth.reserve(static_cast<std::size_t>(label.size()));
+    for (std::int64_t row = 0; row < label.size(); ++row) truth.push_back(label.at(row));
+    double mean = 0;
+    for (const double value : truth) mean += value / static_cast<double>(truth.size());
+    found.deviation = score_regression(truth, std::vector<double>(truth.size(), mean)).rmse;
     return;
   }
   std::vector<std::int64_t> counts(label.values.size(), 0);

@@ -93,6 +93,7 @@ std::string accuracy_sentence(const Findings& findings) {
   const std::string k =
       best.k == 1 ? "The nearest row predicts " : "The " + std::to_string(best.k) + " nearest rows predict ";
   if (!findings.subject.classifies()) {
+    if (!std::isfinite(best.regression.rmse)) return {};
     const bool helps = best.regression.rmse < found.deviation;
     return k + "the label with an error (RMSE) of " + number(best.regression.rmse) +
            (helps ? ", less than the " : ", no less than the ") + number(found.deviation) +
@@ -178,7 +179,7 @@ std::vector<std::string> sentences(const Findings& findings) {
     if (!mistake.empty()) said.push_back("The most frequent mistake of the nearest rows: " + mistake + ".");
   }
   if (findings.correlations.found && !findings.correlations.found->empty()) {
-    const Correlation& first = findings.correlations.found->front();
+    const LabelCorrelation& first = findings.correlations.found->front();
     said.push_back("The strongest correlation with the label has " + in_quotes(first.name) + ": " +
                    number(std::round(first.r * 1000) / 1000) + ".");
   }

@@ -278,6 +278,16 @@ def test_options_name_roles_by_name_and_by_number(table, form):
         whole(body, media_type, ReadingOptions(target="absent"))
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_is_not_selected_is_ignored_but_for_columns_with_a_role(table, form):
+    media_type, body = body_of(table.head(20), form)
+    wanted = {"id": "regular", "colour": "ignore", "x": "label", "other": "ignore"}
+    for select in (("id",), ("1",)):
+        assert whole(body, media_type, ReadingOptions(target="x", select=select)).roles == wanted
+    with pytest.raises(Exception, match="'absent'"):
+        whole(body, media_type, ReadingOptions(select=("absent",)))
+
+
 @pytest.mark.parametrize("form", [CSV, JSON, RECORDS, ARROW, PARQUET])
 def test_a_target_of_numbers_may_be_classes(table, form):
     media_type, body = body_of(table.head(20), form)
@@ -303,12 +313,27 @@ def test_reading_options_come_from_the_words_of_a_query():
             "header": "false",
             "target_is_nominal": "true",
             "separator": "tab",
+            "select": "a,b,c",
+            "allow_ragged": "true",
         }
     )
     assert options == ReadingOptions(
-        target="y", ignore=("a", "b"), nominal=("x, y", "z"), header="no", target_is_nominal=True, separator="\t"
+        target="y",
+        select=("a", "b", "c"),
+        ignore=("a", "b"),
+        nominal=("x, y", "z"),
+        header="no",
+        target_is_nominal=True,
+        separator="\t",
+        allow_ragged=True,
     )
-    for wrong in ({"targets": "y"}, {"nominal": "[1]"}, {"nominal": "["}, {"target_is_nominal": "perhaps"}):
+    for wrong in (
+        {"targets": "y"},
+        {"nominal": "[1]"},
+        {"nominal": "["},
+        {"target_is_nominal": "perhaps"},
+        {"allow_ragged": "2"},
+    ):
         with pytest.raises(Problem) as refusal:
             ReadingOptions.of_words(wrong)
         assert refusal.value.status == 400 and refusal.value.members["option"] in wrong

@@ -106,6 +106,26 @@ def test_blocks_read_as_the_whole_does(small_blocks, text, size, tmp_path):
     assert np.concatenate([column(block, "x") for block in found]).tolist() == column(table, "x").tolist()
 
 
+@pytest.mark.parametrize("size", [0, 1, 13])
+def test_marks_between_thousands_and_ragged_records_read_in_blocks_as_in_a_file(small_blocks, size, tmp_path):
+    text = "a title\nname;x;note\n# a remark\n"
+    text += "".join(f"n{n};{n + 1},{n % 10}00;word\n" + f"n{n}b;1,234\n" * (n % 3 == 0) + "m;7;w;more\n" for n in range(60))
+    words = {"thousands": ",", "allow_ragged": True, "comment": "#", "skip_lines": 1}
+    (tmp_path / "whole.csv").write_text(text)
+    table = _core.read_table(str(tmp_path / "whole.csv"), words, _core.Run(1))
+    options = ReadingOptions(thousands=",", allow_ragged=True, comment="#", skip_lines="1")
+    read = whole(cut(text.encode(), size), CSV, options)
+    found = blocks(cut(text.encode(), size), CSV, [Feature("x"), *NAME], options=options, max_rows=9)
+    assert len(found) > 5 and table.n_rows == 140
+    broken = text + "last;word\n"
+    with pytest.raises(Problem) as refusal:
+        blocks(cut(broken.encode(), size), CSV, [Feature("x"), *NAME], options=options, max_rows=9)
+    assert refusal.value.members["line"] == 144
+    assert column(read, "x").tolist() == column(table, "x").tolist() and 1234.0 in column(table, "x")
+    assert np.concatenate([column(block, "x") for block in found]).tolist() == column(table, "x").tolist()
+    assert [value for block in found for value in column(block, "name")] == column(table, "name")
+
+
 def test_errors_name_the_line_of_the_body_and_the_column(small_blocks):
     text = "name,x\n" + "".join(f"n{n},{n}\n" for n in range(100)) + "bad,word\n"
     for size in (0, 10):

@@ -25,6 +25,29 @@ def test_a_table_is_what_the_engine_reads(client, tmp_path):
     assert found["b"]["missing"] == 7 and found["colour"]["values"] == ["blue", "green", "red"]
 
 
+def test_a_table_is_read_as_its_parameters_say(client):
+    body = b"made by hand\n# a remark\na;b;c;y\n1,500;2;3;u\n2,500;4;v\n"
+    query = {"select": "a", "target": "y", "thousands": ",", "allow_ragged": "true", "comment": "#", "skip_lines": "1"}
+    answer = client.put("/v1/tables/odd", params=query, content=body, headers=CSV)
+    assert answer.status_code == 201, answer.text
+    columns = {column["name"]: column for column in answer.json()["columns"]}
+    roles = {name: column["role"] for name, column in columns.items()}
+    assert (roles.pop("a"), roles.pop("y")) == ("regular", "label") and set(roles.values()) <= {"ignore"}
+    assert columns["y"]["missing"] == 1
+    assert client.get("/v1/tables/odd/rows?columns=a").json()["rows"] == [[1500], [2500]]
+    for wrong in ({"allow_ragged": "perhaps"}, {"skip_lines": "-1"}, {"select": "absent"}):
+        assert client.put("/v1/tables/odd", params={**query, **wrong}, content=body, headers=CSV).status_code in (400, 422)
+
+
+def test_a_stored_table_gives_a_job_the_selected_columns(client):
+    client.put("/v1/tables/mixed?target=class&id=id", content=MIXED, headers=CSV)
+    others = [column["name"] for column in client.get("/v1/tables/mixed").json()["columns"]
+              if column["role"] == "regular" and column["name"] not in ("b", "price")]
+    found = [client.post("/v1/compute/feature_ranges", params={"table": "mixed", **words}).json()
+             for words in ({"select": "b,price"}, {"ignore": ",".join(others)}, {})]
+    assert found[0] == found[1] != found[2]
+
+
 def test_a_table_is_listed_described_and_deleted(client):
     client.put("/v1/tables/mixed", content=MIXED, headers=CSV)
     listed = client.get("/v1/tables").json()["tables"]

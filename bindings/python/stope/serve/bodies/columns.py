@@ -121,6 +121,10 @@ def with_option_roles(table, options, done=()):
         for word in words:
             if word is not None and option not in done:
                 roles.append((index_named(names, word, option), role))
+    if options.select:
+        named = {index_named(names, word, "select") for word in options.select} | {index for index, _ in roles}
+        left = [index for index in range(len(names)) if index not in named and table.column(index).role == "regular"]
+        roles.extend((index, "ignore") for index in left)
     indices = [index for index, _ in roles]
     if len(set(indices)) < len(indices):
         raise Problem(400, "invalid-argument", "One column is named by two of target, id, sample_weight and ignore.")

@@ -94,6 +94,7 @@ class _Blocks:
         words["date"] = [feature.name for feature in features if feature.type == "date"]
         words["numeric"] = [f.name for f in features if not f.is_nominal and f.type != "date"]
         self._words, self._lines, self._settled, self.begun = words, 0, False, False
+        self._first = b""  # a record in front of every block but the first
 
     def settle_separator(self, records):
         """Sees to it that all blocks have the separator that the engine finds in the head of the body."""
@@ -124,7 +125,7 @@ class _Blocks:
         return [(column.name, column.type) for column in _columns(table)], table.n_rows, table.nbytes
 
     def read(self, block):
-        table = self._table(block, self._words, self._lines)
+        table = self._table(self._first + block, self._words, self._lines - bool(self._first))
         if not self.begun:
             check_columns(table.n_columns, self._limits)
             check_lengths(table)
@@ -142,6 +143,10 @@ class _Blocks:
         self._words.update(names=names, header="no", ignore=[name for name in names if name not in wanted])
         self._words.pop("first_names")
         self._words.pop("skip_lines", None)
+        if self._words.get("allow_ragged"):  # the first record says how many fields there are, and may lack some here
+            self._words["header"] = "yes"
+            separator = self._words.get("separator", ",")
+            self._first = (separator.join(str(number) for number in range(len(names))) + "\n").encode()
 
     def _table(self, block, words, lines):
         file = os.memfd_create("stope-block")

@@ -7,8 +7,19 @@ from ..problems import Problem
 
 __all__ = ["Feature", "ReadingOptions", "features_of"]
 
-_LISTS = ("ignore", "nominal", "numeric", "date", "missing_values")
-_OF_CSV = ("separator", "decimal", "header", "missing_values", "encoding", "comment", "skip_lines")
+_LISTS = ("select", "ignore", "nominal", "numeric", "date", "missing_values")
+_SWITCHES = ("target_is_nominal", "allow_ragged")
+_OF_CSV = (
+    "separator",
+    "decimal",
+    "thousands",
+    "header",
+    "missing_values",
+    "encoding",
+    "comment",
+    "skip_lines",
+    "allow_ragged",
+)
 
 
 @dataclass(frozen=True)
@@ -40,18 +51,21 @@ class ReadingOptions:
     id: Optional[str] = None
     sample_weight: Optional[str] = None
     target_is_nominal: bool = False
+    select: tuple = ()  # not empty: all other columns are ignored, but for those with a role
     ignore: tuple = ()
     nominal: tuple = ()
     numeric: tuple = ()
     date: tuple = ()
     separator: Optional[str] = None
     decimal: Optional[str] = None
+    thousands: Optional[str] = None
     header: Optional[str] = None  # "yes" or "no"
     missing_values: Optional[tuple] = None
     nominal_order: Optional[str] = None
     encoding: Optional[str] = None
     comment: Optional[str] = None
     skip_lines: Optional[str] = None
+    allow_ragged: Optional[bool] = None
 
     @classmethod
     def names(cls) -> list:
@@ -80,15 +94,17 @@ class ReadingOptions:
             "sample_weight",
             "separator",
             "decimal",
+            "thousands",
             "header",
             "nominal_order",
             "encoding",
             "comment",
+            "allow_ragged",
         ):
             value = getattr(self, name)
             if value is not None:
                 words[name] = value
-        for name in ("ignore", "nominal", "numeric", "date"):
+        for name in ("select", "ignore", "nominal", "numeric", "date"):
             if getattr(self, name):
                 words[name] = list(getattr(self, name))
         if self.missing_values is not None:
@@ -120,9 +136,9 @@ _KNOWN = frozenset(ReadingOptions.names())
 def _value_of(name, text):
     if name in _LISTS:
         return _list_of(name, text)
-    if name == "target_is_nominal":
+    if name in _SWITCHES:
         if text.lower() not in ("true", "false", "1", "0", "yes", "no"):
-            raise Problem(400, "invalid-argument", "target_is_nominal is true or false.", option=name)
+            raise Problem(400, "invalid-argument", f"{name} is true or false.", option=name)
         return text.lower() in ("true", "1", "yes")
     if name == "header":
         return {"true": "yes", "false": "no"}.get(text.lower(), text)

@@ -16,7 +16,7 @@ from ..problems import Problem
 __all__ = ["CSV_PARAMETERS", "csv_words", "declared", "declared_only", "free_options", "object_of_options", "reading_words",
            "split_words", "table_words"]
 
-_ROLES = ("target", "id", "sample_weight", "target_is_nominal", "ignore", "nominal", "numeric")
+_ROLES = ("target", "id", "sample_weight", "target_is_nominal", "select", "ignore", "nominal", "numeric")
 
 Text = Optional[str]
 
@@ -32,22 +32,28 @@ async def reading_words(
     target_is_nominal: Annotated[
         Optional[bool], Query(description="A target of numbers becomes nominal: for classification.")
     ] = None,
+    select: Annotated[Text, _name("Columns that jobs look at, besides those with a role; else all.")] = None,
     ignore: Annotated[Text, _name("Columns that no job looks at. Lists are separated by commas.")] = None,
     nominal: Annotated[Text, _name("Columns that are nominal. Of pca and lsq it is the option of that name.")] = None,
     numeric: Annotated[Text, _name("Columns that are numbers.")] = None,
     date: Annotated[Text, _name("Columns that are dates (CSV, JSON).")] = None,
     separator: Annotated[Text, _name("The separator of CSV; it is found where it is not given.")] = None,
     decimal: Annotated[Text, _name("The decimal mark of CSV.")] = None,
+    thousands: Annotated[Text, _name("The mark between groups of three digits in CSV.")] = None,
     header: Annotated[Text, _name("`yes` or `no`: whether the first record of CSV holds names.")] = None,
     missing_values: Annotated[Text, _name("Spellings of a missing value in CSV.")] = None,
     nominal_order: Annotated[Text, _name("`sorted` or `appearance`: the order of nominal values.")] = None,
     encoding: Annotated[Text, _name("The encoding of CSV, where it is not UTF-8.")] = None,
+    comment: Annotated[Text, _name("Lines of CSV that begin with this character are no records.")] = None,
+    skip_lines: Annotated[Text, _name("Lines of CSV before the table.")] = None,
+    allow_ragged: Annotated[
+        Optional[bool], Query(description="Records of CSV may be too short (filled with missing values) or too long (cut).")
+    ] = None,
 ) -> dict:
     """The reading options of a request as texts: those that are given."""
-    if target_is_nominal is not None:
-        target_is_nominal = "true" if target_is_nominal else "false"
     given = locals()
-    return {name: text for name, text in given.items() if text is not None}
+    texts = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+    return {name: text for name, text in texts.items() if text is not None}
 
 
 def declared(name: str, text: str, schema=None, place: str = "query") -> dict:
@@ -56,13 +62,19 @@ def declared(name: str, text: str, schema=None, place: str = "query") -> dict:
             "description": text}
 
 
-_OF_CSV = ("separator", "decimal", "header", "missing_values", "encoding")
+_OF_CSV = ("separator", "decimal", "thousands", "header", "missing_values", "encoding", "comment", "skip_lines",
+           "allow_ragged")
 CSV_PARAMETERS = [
     declared("separator", "The separator of CSV; it is found where it is not given."),
     declared("decimal", "The decimal mark of CSV."),
+    declared("thousands", "The mark between groups of three digits in CSV."),
     declared("header", "`yes` or `no`: whether the first record of CSV holds names."),
     declared("missing_values", "Spellings of a missing value in CSV."),
     declared("encoding", "The encoding of CSV, where it is not UTF-8."),
+    declared("comment", "Lines of CSV that begin with this character are no records."),
+    declared("skip_lines", "Lines of CSV before the table."),
+    declared("allow_ragged", "Records of CSV may be too short (filled with missing values) or too long (cut).",
+             {"type": "boolean"}),
 ]
 
 

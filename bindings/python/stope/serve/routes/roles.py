@@ -34,6 +34,11 @@ def with_roles(table: "_core.Table", options: ReadingOptions, run: "_core.Run") 
                 raise Problem(400, "invalid-argument", f"{option}: the column {name!r} has another role already",
                               option=option, column=name)
             roles[index] = role
+    if options.select:
+        named = {_find(table, name, "select") for name in options.select}
+        for index in range(table.n_columns):
+            if index not in named and roles.get(index, table.column(index).role) == "regular":
+                roles[index] = "ignore"
     return table.with_roles(list(roles.items())) if roles else table
 
 
