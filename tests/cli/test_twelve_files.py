@@ -210,6 +210,14 @@ def test_standard_input_gives_what_the_file_gives(tmp_path):
             "convert", tmp_path / "iris.csv", "-", "--format", form).out
     assert json.loads(run("info", "-", "--json", stdin=gzip.compress(iris().encode())).text)["rows"] == 150
 
+@pytest.mark.parametrize("last, spelled", [
+    ("2024-03-01", "2024-02-29"), ("2024-03-01T06:00:00", "2024-02-29T00:00:00"), ("2024-03-01T06:00:00.25", "2024-02-29T00:00:00.000")])
+def test_dates_are_dates_in_every_format(tmp_path, last, spelled):
+    (tmp_path / "t.csv").write_text(f"day,x\n2024-02-29,1\n,2\n{last},3\n")
+    csv = run("convert", "t.csv", "-", cwd=tmp_path).text.splitlines()[1].split(",")[0]
+    rows = json.loads(run("convert", "t.csv", "-", "--format", "json", cwd=tmp_path).text)
+    assert csv == rows[0]["day"] == spelled and rows[1]["day"] is None
+    assert f"| {csv} |" in run("convert", "t.csv", "-", "--format", "markdown", cwd=tmp_path).text
 
 def test_a_query_of_duckdb_is_read_from_a_pipe(tmp_path):
     duckdb = pytest.importorskip("duckdb")
