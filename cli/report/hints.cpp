@@ -83,6 +83,7 @@ constexpr WarningHint kWarnings[] = {
     {warning::kDecimalCommas, "--decimal decides"},
     {warning::kOffsetsDropped, "--nominal with the column keeps them as spelled"},
     {warning::kManyClasses, "stope regress"},
+    {warning::kRowKeys, "--ignore with the column leaves it out, --id writes it beside the results"},
 };
 
 // As a word of a shell, so that the hint can be copied.
