@@ -37,6 +37,7 @@ constexpr ErrorHint kErrors[] = {
     {kData, "header", "",
      "--header no if the first record holds no names, else --header yes --names A,B,... renames all"},
     {kData, "names", "", "--names A,B,... renames all columns"},
+    {kUnsupported, "names", "", "--header yes --names A,B,... with a name for every column"},
     {kData, "test_names", " predict ", "--names A,B,... if it has no header"},
     {kData, "test_names", "", "--test-names A,B,... if it has no header"},
     {kData, "encoding", "", "--encoding utf-16"},
@@ -82,6 +83,7 @@ constexpr WarningHint kWarnings[] = {
     {warning::kDecimalCommas, "--decimal decides"},
     {warning::kOffsetsDropped, "--nominal with the column keeps them as spelled"},
     {warning::kManyClasses, "stope regress"},
+    {warning::kRowKeys, "--ignore with the column leaves it out, --id writes it beside the results"},
 };
 
 // As a word of a shell, so that the hint can be copied.

@@ -12,6 +12,7 @@ namespace {
 using Suffixes = std::span<const std::string_view>;
 
 constexpr std::string_view kText[] = {".txt", ".md"};
+constexpr std::string_view kTyped[] = {".arff", ".parquet", ".pq", ".arrow", ".feather", ".ipc", ".arrows"};
 constexpr std::string_view kScript[] = {".bash", ".zsh", ".fish", ".sh", ".txt"};
 constexpr std::string_view kCsv[] = {".csv", ".tsv"};
 constexpr std::string_view kNeighbors[] = {".csv", ".tsv", ".json", ".jsonl", ".md", ".npy", ".ivecs"};
@@ -94,9 +95,11 @@ std::string possible(Suffixes suffixes, std::size_t skipped) {
 
 [[noreturn]] void refuse(const std::string& option, const std::string& path, const std::string& suffix,
                          Suffixes suffixes) {
+  const bool convertible = contains(suffixes, ".csv") && contains(kTyped, suffix);
   throw Error(ErrorCode::invalid_argument,
-              option + ": '" + path + "': what is written here is no " + suffix + " file; " + possible(suffixes, 0) +
-                  (suffixes.size() == 1 ? ", also with .gz or .zst" : ", each also with .gz or .zst"),
+              option + ": '" + path + "': this output is no " + suffix + " file; " + possible(suffixes, 0) +
+                  (suffixes.size() == 1 ? ", also with .gz or .zst" : ", each also with .gz or .zst") +
+                  (convertible ? "; 'stope convert' makes " + suffix + " of .csv" : ""),
               {.option = option});
 }
 
@@ -147,8 +150,8 @@ std::string format_word(const std::string& format, const std::string& path) {
 
 void require_format(const std::string& option, const std::string& format, Suffixes suffixes) {
   if (contains(suffixes, "." + format)) return;
-  throw Error(ErrorCode::invalid_argument,
-              option + ": what is written here is not " + format + "; " + possible(suffixes, 1), {.option = option});
+  throw Error(ErrorCode::invalid_argument, option + ": this output is not " + format + "; " + possible(suffixes, 1),
+              {.option = option});
 }
 
 void check_suffix(const std::string& command, const std::string& option, const std::string& path) {

@@ -125,6 +125,12 @@ RecordWriter& RecordWriter::cell(const Column& column, std::int64_t row) {
   if (column.missing(row)) return empty();
   if (column.nominal()) return text(column.values[static_cast<std::size_t>(column.codes()[row])]);
   const double value = column.at(row);
+  if (column.type == ValueType::date) {
+    const auto [at, is_new] = date_units_.try_emplace(&column, DateUnit::none);
+    if (is_new) at->second = date_unit(column);
+    std::string date;
+    if (append_date(date, value, at->second)) return text(date);
+  }
   const auto whole = static_cast<std::int64_t>(value >= -0x1p53 && value <= 0x1p53 ? value : 0.0);
   // An id column of whole numbers is written as it was read: 17, not 17.0.
   if (static_cast<double>(whole) == value) return integer(whole);

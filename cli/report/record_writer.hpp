@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "report/markdown_table.hpp"
 #include "stope/io.hpp"
+#include "stope/row_text.hpp"
 #include "stope/table.hpp"
 
 namespace stope::cli {
@@ -27,7 +29,8 @@ class RecordWriter {
   RecordWriter& text(std::string_view value);
   RecordWriter& number(double value);
   RecordWriter& integer(std::int64_t value);
-  /// Writes a cell of a column; empty if it is missing. Nominal values are spelled as in their file.
+  /// Writes a cell of a column; empty if it is missing. Nominal values are spelled as in their file, dates as ISO text
+  /// where that loses nothing.
   RecordWriter& cell(const Column& column, std::int64_t row);
   RecordWriter& empty();
   void end_row();
@@ -46,8 +49,9 @@ class RecordWriter {
 
   OutputFile& file_;
   Style style_ = Style::csv;
-  std::vector<std::string> names_;         // of objects, as JSON
-  std::unordered_set<std::string> taken_;  // names so far, of the first row
+  std::vector<std::string> names_;                          // of objects, as JSON
+  std::unordered_set<std::string> taken_;                   // names so far, of the first row
+  std::unordered_map<const Column*, DateUnit> date_units_;  // of the columns of dates so far
   bool has_names_ = false;
   MarkdownTable markdown_;
   std::string buffer_;

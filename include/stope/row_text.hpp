@@ -25,5 +25,15 @@ void append_rows(std::string& out, const Table& table, RowText text, const RunOp
 /// Appends the record of column names with which CSV begins.
 void append_csv_header(std::string& out, const Table& table);
 
+/// The unit of ISO dates and times.
+enum class DateUnit { none, day, second, millisecond, microsecond };
+
+/// The coarsest unit in which every date of a column reads back as the same number; none if no unit does, and for a
+/// column of another type. O(rows).
+DateUnit date_unit(const Column& column);
+
+/// Appends a date as ISO text. False, and nothing is appended, if the text would not read back as the same number.
+bool append_date(std::string& out, double days, DateUnit unit);
+
 }  // namespace stope
 #pragma GCC visibility pop

@@ -45,5 +45,7 @@ inline constexpr std::string_view kNoValues = "no_values";
 inline constexpr std::string_view kRaggedRecords = "ragged_records";
 /// Classification: the label has many classes, all of them numbers.
 inline constexpr std::string_view kManyClasses = "many_classes";
+/// Reading a table with a label: features with a value of their own in nearly every row, such as texts and ids.
+inline constexpr std::string_view kRowKeys = "row_keys";
 
 }  // namespace stope::warning

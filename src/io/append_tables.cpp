@@ -135,6 +135,7 @@ class Appender {
     }
     if (result.nominal()) {
       result.values = merged_values(c);
+      if (result.type == ValueType::binominal && result.values.size() > 2) result.type = ValueType::polynominal;
       fill_codes(result, c, n_rows, storage);
     } else if (single) {
       fill_numbers<float>(result, c, n_rows, storage);

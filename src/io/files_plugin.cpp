@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <memory>
 
 #include "base/environment.hpp"
 #include "base/guarded.hpp"
 #include "base/own_folder.hpp"
+#include "stope/arrow.hpp"
 #include "stope/files.hpp"
 
 namespace stope::io {
@@ -91,6 +93,14 @@ const StopeFilesFunctions& files_functions(std::string_view format, const std::s
               {name});
 }
 
+StopeFilesBytes lend(const Bytes& bytes) {
+  auto owner = std::make_unique<std::shared_ptr<const void>>(bytes.owner);
+  const auto give_back = [](void* held) {
+    const std::unique_ptr<std::shared_ptr<const void>> ended(static_cast<std::shared_ptr<const void>*>(held));
+  };
+  return {reinterpret_cast<const std::uint8_t*>(bytes.view.data()), bytes.view.size(), owner.release(), give_back};
+}
+
 void throw_files_failure(const StopeFilesFailure& failure, const std::string& name) {
   throw Error(code_of(failure.code), failure.text, {name});
 }
@@ -104,6 +114,11 @@ void throw_files_failure(std::string_view said, const std::string& name) {
     said.remove_prefix(bar + 1);
   }
   throw Error(code_of(code), std::string(said), {name});
+}
+
+void throw_files_failure(ArrowArrayStream& rows, const std::string& name) {
+  const char* const said = rows.get_last_error(&rows);
+  throw_files_failure(said == nullptr ? std::string_view("its reader does not say what is wrong") : said, name);
 }
 
 }  // namespace stope::io

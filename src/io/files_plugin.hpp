@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "io/bytes.hpp"
 #include "io/files_abi.h"
 #include "stope/error.hpp"
 
@@ -30,9 +31,14 @@ enum class FilesUse { read, write };
 const StopeFilesFunctions& files_functions(std::string_view format, const std::string& name,
                                            FilesUse use = FilesUse::read);
 
+/// Lends bytes to a function of the plug-in, which gives them back, also where it fails.
+StopeFilesBytes lend(const Bytes& bytes);
+
 /// Throws what a function of the plug-in reported about the file `name`.
 [[noreturn]] void throw_files_failure(const StopeFilesFailure& failure, const std::string& name);
 /// The same for an error of a stream, whose text begins with the code.
 [[noreturn]] void throw_files_failure(std::string_view said, const std::string& name);
+/// The same for a stream that has just failed.
+[[noreturn]] void throw_files_failure(ArrowArrayStream& rows, const std::string& name);
 
 }  // namespace stope::io

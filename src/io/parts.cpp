@@ -32,9 +32,9 @@ std::string name_of(const std::string& path) {
   return fs::path(path).filename().string();
 }
 
-// Spark, Hive and others keep marks and checksums in such files: _SUCCESS, .part-0.csv.crc.
-bool is_hidden(const std::string& name) {
-  return name.starts_with('_') || name.starts_with('.');
+// Marks, checksums and locks of other programs: _SUCCESS, .part-0.csv.crc, Excel's ~$book.xlsx.
+bool is_mark(const std::string& name) {
+  return name.starts_with('_') || name.starts_with('.') || name.starts_with("~$");
 }
 
 std::vector<std::string> files_of_folder(const std::string& path) {
@@ -43,8 +43,9 @@ std::vector<std::string> files_of_folder(const std::string& path) {
   fs::directory_iterator entry(path, failed);
   for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
     const std::string name = name_of(entry->path().string());
-    if (is_hidden(name)) continue;
-    if (entry->is_directory()) {
+    if (is_mark(name)) continue;
+    std::error_code ignored;  // of a link to nowhere; opening it says more
+    if (entry->is_directory(ignored)) {
       throw Error(ErrorCode::unsupported,
                   "has a folder '" + name + "' within it: name the files by a pattern such as '" +
                       (fs::path(path) / "*" / "*.csv").string() + "'",
@@ -64,12 +65,13 @@ std::vector<std::string> files_of_pattern(const std::string& pattern) {
   const int status = ::glob(pattern.c_str(), GLOB_BRACE | GLOB_NOSORT, nullptr, &found);
   if (status != 0 && status != GLOB_NOMATCH) throw Error(ErrorCode::io, "cannot look for its files", {pattern});
   std::vector<std::string> files;
-  const bool marks_too = name_of(pattern).starts_with('_');
+  const std::string wanted = name_of(pattern);
   for (std::size_t i = 0; i < found.gl_pathc; ++i) {
     std::string file = found.gl_pathv[i];
     std::error_code ignored;
-    const bool marks = name_of(file).starts_with('_') && !marks_too;
-    if (!marks && !fs::is_directory(file, ignored)) files.push_back(std::move(file));
+    const std::string name = name_of(file);
+    const bool is_left_out = is_mark(name) && !wanted.starts_with(name.front());
+    if (!is_left_out && !fs::is_directory(file, ignored)) files.push_back(std::move(file));
   }
   return files;
 }

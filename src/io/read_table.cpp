@@ -14,6 +14,7 @@
 #include "io/parts.hpp"
 #include "io/readers.hpp"
 #include "io/roles.hpp"
+#include "io/row_keys.hpp"
 #include "io/sample_rows.hpp"
 #include "io/sheet.hpp"
 #include "stope/io.hpp"
@@ -210,6 +211,7 @@ Table read_table(const std::string& path, const ReadOptions& given, const RunOpt
   Table table = std::move(source.table);
   io::apply_roles(table, options, declared, source.names, run,
                   run.memory_limit > 0 ? source.held + table.bytes_in_memory() : 0);
+  if (options.first_names.empty()) io::warn_of_row_keys(table, run);
   table = io::sample_rows(std::move(table), options.sample, options.sample_seed, run);
   if (run.warn && options.first_names.empty()) warn_of_many_classes(table, options, run);
   return table;

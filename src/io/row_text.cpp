@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/guarded.hpp"
+#include "io/arff_date.hpp"
 #include "io/number.hpp"
 #include "io/write_table_cells.hpp"
 #include "io/write_table_formats.hpp"
@@ -83,6 +84,33 @@ void append_json(std::string& out, const Table& table, RowText text, const RunOp
 }
 
 }  // namespace
+
+DateUnit date_unit(const Column& column) try {
+  switch (column.type == ValueType::date ? io::spelling_of(column) : Spelling::real) {
+    case Spelling::date: return DateUnit::day;
+    case Spelling::date_time: return DateUnit::second;
+    case Spelling::date_millis: return DateUnit::millisecond;
+    case Spelling::date_micros: return DateUnit::microsecond;
+    case Spelling::real:
+    case Spelling::integer: break;
+  }
+  return DateUnit::none;
+} catch (...) {
+  rethrow_as_error();
+}
+
+bool append_date(std::string& out, double days, DateUnit unit) try {
+  switch (unit) {
+    case DateUnit::none: break;
+    case DateUnit::day: return io::append_date(out, io::DateFormat::date, days);
+    case DateUnit::second: return io::append_date(out, io::DateFormat::date_time, days);
+    case DateUnit::millisecond: return io::append_date(out, io::DateFormat::date_millis, days);
+    case DateUnit::microsecond: return io::append_date(out, io::DateFormat::date_micros, days);
+  }
+  return false;
+} catch (...) {
+  rethrow_as_error();
+}
 
 RowText row_text(std::string_view name) try {
   for (const auto& [known, text] : kNames) {

@@ -39,23 +39,14 @@ Bytes ask(const Bytes& workbook, const std::string& wanted, const RunOptions& ru
   }
   run.cancel.check();
   const std::int64_t budget = memory_budget(run) - (run.memory_limit > 0 ? workbook.held : 0);
-  auto owner = std::make_unique<std::shared_ptr<const void>>(workbook.owner);
-  const StopeFilesBytes lent{
-      reinterpret_cast<const std::uint8_t*>(workbook.view.data()), workbook.view.size(), owner.get(), [](void* held) {
-        const std::unique_ptr<std::shared_ptr<const void>> ended(static_cast<std::shared_ptr<const void>*>(held));
-      }};
-  static_cast<void>(owner.release());  // the plug-in gives it back, also if it fails
   arrow::Owned<ArrowArrayStream> rows;
   StopeFilesFailure failure{};
   const std::int64_t limit = std::max<std::int64_t>(budget / kTextShare, 1);
-  if (plugin.read_sheet(lent, wanted.c_str(), limit, rows.get(), &failure) != kStopeFilesOk) {
+  if (plugin.read_sheet(lend(workbook), wanted.c_str(), limit, rows.get(), &failure) != kStopeFilesOk) {
     throw_files_failure(failure, workbook.name);
   }
   ArrowArray given{};
-  if (rows->get_next(rows.get(), &given) != 0) {
-    const char* const said = rows->get_last_error(rows.get());
-    throw_files_failure(said == nullptr ? std::string_view("1|its reader does not say why") : said, workbook.name);
-  }
+  if (rows->get_next(rows.get(), &given) != 0) throw_files_failure(*rows.get(), workbook.name);
   return text_in(arrow::Owned<ArrowArray>(&given), workbook.name);
 }
 

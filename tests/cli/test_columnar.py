@@ -256,10 +256,19 @@ def test_a_nested_column_is_refused_by_name_and_may_be_ignored(tmp_path, kind):
     path = tmp_path / f"t.{kind}"
     path.write_bytes(parquet(table) if kind == "parquet" else ipc(table, pa.ipc.new_file))
     done = run("info", path, code=3)
-    assert len(done.error_lines()) == 1 and "column 'list'" in done.err
+    assert len(done.error_lines()) == 1 and "column 'list'" in done.err and "(--ignore list)" in done.err
     info = run("info", path, "--ignore", "list,struct", "--json").json()
     assert [c["name"] for c in info["columns"]] == ["x"]
     assert run("info", path, "--ignore", "2,3", "--json").json()["columns"] == info["columns"]
+
+
+@pytest.mark.parametrize("words", [["classify", "--target", "y"], ["knn"], ["regress", "--target", "x"], ["evaluate", "--target", "y"]], ids=" ".join)
+def test_results_that_are_no_tables_say_how_they_become_parquet(tmp_path, words):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n")
+    tables = ["t.csv"] if words[0] == "evaluate" else ["t.csv", "t.csv"]
+    error = run(words[0], *tables, *words[1:], "-o", "out.parquet", cwd=tmp_path, code=2).err
+    assert error.count("\n") == 1 and "'out.parquet': this output is no .parquet file; possible are .csv" in error
+    assert "'stope convert' makes .parquet of .csv" in error and not (tmp_path / "out.parquet").exists()
 
 
 def test_ignored_columns_are_not_decoded(tmp_path):

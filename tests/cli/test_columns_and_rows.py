@@ -128,6 +128,31 @@ def test_ragged_records_are_found_late_in_a_long_file(tmp_path):
     assert "line 29002" in done.err and "line 29502" in done.err
 
 
+R_STYLE = '"length","width","kind"\n' + "".join(f'"{i}",{i / 2},{i % 3},"{"ab"[i % 2]}"\n' for i in range(1, 31))
+
+
+@pytest.mark.parametrize("options", [[], ["--allow-ragged"], ["--target", "kind"]])
+def test_row_names_of_r_are_never_taken_for_the_first_column(tmp_path, options):
+    (tmp_path / "t.csv").write_text(R_STYLE)
+    error = run("info", tmp_path / "t.csv", *options, code=3).err
+    assert error.count("\n") == 1 and "t.csv:2:1: all records have 4 fields, and the first one 3: R writes row names so" in error
+    assert "(--header yes --names A,B,... with a name for every column)" in error
+
+
+def test_row_names_of_r_are_read_with_names_for_all_columns(tmp_path):
+    (tmp_path / "t.csv").write_text(R_STYLE)
+    (tmp_path / "plain.csv").write_text("row," + R_STYLE)
+    options = ["--header", "yes", "--names", "row,length,width,kind", "--allow-ragged"]
+    assert run("convert", tmp_path / "t.csv", "-", *options).out == run("convert", tmp_path / "plain.csv", "-").out
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2,3\n", "a,b\n1,2,\n3,4,\n", "a,b\n1,2,3\n4,5\n", "1,2\n3,4,5\n6,7,8,9\n"])
+def test_other_long_records_are_cut_where_that_is_allowed(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    assert "expected 2 fields" in run("info", tmp_path / "t.csv", code=3).err
+    assert "with more fields lost them" in run("info", tmp_path / "t.csv", "--allow-ragged").err
+
+
 @pytest.mark.parametrize("text, options, values", [
     ('a\n"1,234,567.5"\n"1,000"\n12\n', ["--thousands", ","], [1234567.5, 1000, 12]),
     ('a;b\n1.234.567,5;x\n1.000;y\n0,5;z\n', ["--thousands", "."], [1234567.5, 1000, 0.5]),

@@ -277,7 +277,7 @@ def test_a_measured_label_of_a_classification_is_a_warning(tmp_path):
     for args in [["classify", tmp_path / "t.csv", tmp_path / "t.csv", "-k", 1], ["tree", tmp_path / "t.csv"]]:
         done = run(*args, "--target", "y")
         assert sum("has 50 classes, all of them numbers" in line for line in warnings(done)) == 1, done.err
-    (tmp_path / "u.csv").write_text("x,y\n" + "".join(f"{i},{i % 10}\n" for i in range(50)))
+    (tmp_path / "u.csv").write_text("x,y\n" + "".join(f"{i * i},{i % 10}\n" for i in range(50)))
     assert not warnings(run("classify", tmp_path / "u.csv", tmp_path / "u.csv", "-k", 1, "--target", "y"))
 
 

@@ -1,11 +1,8 @@
-"""Sheets of workbooks: what openpyxl and others write, and what is damaged or hostile."""
+"""Sheets of workbooks: what openpyxl and others write, and bits that are flipped."""
 
 import datetime
-import io
 import json
 import random
-import re
-import zipfile
 
 import pytest
 
@@ -140,38 +137,6 @@ def test_other_options_hold_for_sheets(tmp_path):
     assert "leaves" in done.err
 
 
-def rewritten(path, name, change):
-    """The workbook with one file of its archive changed."""
-    source, target = zipfile.ZipFile(path), io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for entry in source.namelist():
-            archive.writestr(entry, change(source.read(entry)) if entry == name else source.read(entry))
-    return target.getvalue()
-
-
-SHEET = "xl/worksheets/sheet1.xml"
-
-
-@pytest.mark.parametrize("damage, message", [
-    (lambda p: p.read_bytes()[:200], "t.xlsx: "), (lambda p: b"", "t.xlsx: "), (lambda p: b"PK\x03\x04", "t.xlsx: "),
-    (lambda p: p.read_bytes()[:-40], "t.xlsx: "),
-    (lambda p: rewritten(p, SHEET, lambda xml: xml[: len(xml) // 2]), "damaged workbook"),
-    (lambda p: rewritten(p, SHEET, lambda xml: b""), "t.xlsx: "),
-    (lambda p: rewritten(p, SHEET, lambda xml: re.sub(rb'r="A2"', b'r="A99999999999"', xml)), "t.xlsx: "),
-    (lambda p: rewritten(p, "xl/workbook.xml", lambda xml: xml.replace(b"<sheet ", b"<shoot ")), "t.xlsx: "),
-    (lambda p: rewritten(p, "xl/workbook.xml", lambda xml: b"\x00" * 300), "t.xlsx: "),
-    (lambda p: rewritten(p, SHEET, lambda xml: xml.replace(b"</sheetData>", b"<row r='1'><c r='A1'><v>1</v></c></row></sheetData>")),
-     "comes after row"),
-    (lambda p: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000), "t.xlsx: "),
-    (lambda p: rewritten(p, SHEET, lambda xml: re.sub(rb"<sheetData>.*</sheetData>", b"<sheetData/>", xml, flags=re.S)), "is empty"),
-])
-def test_a_damaged_workbook_is_refused_in_one_line(tmp_path, damage, message):
-    path = save(tmp_path / "t.xlsx", [["a", "b"], [1, "x"], [2, "y"]])
-    path.write_bytes(damage(path))
-    done = run("info", path, code=3)
-    assert message in done.err and len(done.error_lines()) == 1, done.err
-
-
 @pytest.mark.parametrize("cell", ["XFD1048576", "A1048576"])
 def test_a_cell_far_away_takes_no_memory(tmp_path, cell):
     def far(book, sheet):
@@ -181,14 +146,6 @@ def test_a_cell_far_away_takes_no_memory(tmp_path, cell):
     done = run("info", path, "--memory-limit", "500MB", code=None)
     assert done.code in (0, 4), done.err
     assert run("info", path, "--memory-limit", "2MB", code=4).err.count("\n") == 1
-
-
-def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path):
-    path = save(tmp_path / "t.xlsx", [["a"], [1]])
-    blanks = b" " * 400_000_000
-    path.write_bytes(rewritten(path, SHEET, lambda xml: xml.replace(b"<sheetData>", blanks + b"<sheetData>")))
-    assert path.stat().st_size < 1_000_000
-    assert "bytes" in run("info", path, "--memory-limit", "300MB", code=4).err
 
 
 def test_bits_flipped_anywhere_crash_nothing(tmp_path):

@@ -151,6 +151,28 @@ def test_every_command_works_or_says_in_a_line_what_helps(tmp_path, file):
         print(*line)
 
 
+def test_texts_and_ids_as_features_are_a_warning_of_jobs_with_a_label(tmp_path):
+    for name in ["free_text.csv", "ids.csv", "iris.parquet"]:
+        write(tmp_path, name, named(name)[2])
+    told = run("tree", "free_text.csv", "--target", "label", "--missing-policy", "value", cwd=tmp_path).err
+    assert "warning: the feature 'review' has a value of its own in nearly every row (--ignore with the column leaves it out" in told
+    told = run("evaluate", "ids.csv", "--target", "churn", cwd=tmp_path).err
+    assert "the feature 'customer' has a value of its own in nearly every row; so has 'zip', 'order'" in told
+    assert "'customer'" not in run("evaluate", "ids.csv", "--target", "churn", "--id", "customer", cwd=tmp_path).err
+    for words in [["info", "free_text.csv"], ["evaluate", "iris.parquet", "--target", "species"]]:
+        assert "of its own" not in run(*words, cwd=tmp_path).err
+
+
+@pytest.mark.parametrize("first, step, told", [(100, 1, True), (0, 1, True), (0, 2, False)])
+def test_whole_numbers_that_count_rows_are_a_warning_where_classes_are_predicted(tmp_path, first, step, told):
+    rows = "".join(f"{first + step * i},{i * 7 % 20},{'pq'[i % 2]},{i / 3}\n" for i in range(20))
+    (tmp_path / "t.csv").write_text("n,x,y,z\n" + rows)
+    assert ("the feature 'n' has a value of its own" in run("tree", "t.csv", "--target", "y", cwd=tmp_path).err) == told
+    assert "of its own" not in run("lsq", "t.csv", "--target", "z", "--ignore", "y", cwd=tmp_path).err
+    (tmp_path / "few.csv").write_text("n,x,y,z\n" + "".join(rows.splitlines(True)[:19]))
+    assert "of its own" not in run("tree", "few.csv", "--target", "y", cwd=tmp_path).err
+
+
 def columns(folder, file, *options):
     write(folder, file[0], file[2])
     done = run("info", file[0], "--json", *file[3], *options, cwd=folder)
@@ -201,6 +223,14 @@ def test_dates_are_dates_and_ids_keep_their_digits(tmp_path):
     assert "0000001" in run("convert", "ids.csv", "-", "--id", "customer", cwd=tmp_path).text
 
 
+@pytest.mark.parametrize("last, spelled", [
+    ("2024-03-01", "2024-02-29"), ("2024-03-01T06:00:00", "2024-02-29T00:00:00"), ("2024-03-01T06:00:00.25", "2024-02-29T00:00:00.000")])
+def test_dates_are_dates_in_every_format(tmp_path, last, spelled):
+    (tmp_path / "t.csv").write_text(f"day,x\n2024-02-29,1\n,2\n{last},3\n")
+    csv = run("convert", "t.csv", "-", cwd=tmp_path).text.splitlines()[1].split(",")[0]
+    rows = json.loads(run("convert", "t.csv", "-", "--format", "json", cwd=tmp_path).text)
+    assert csv == rows[0]["day"] == spelled and rows[1]["day"] is None
+    assert f"| {csv} |" in run("convert", "t.csv", "-", "--format", "markdown", cwd=tmp_path).text
 
 
 def test_standard_input_gives_what_the_file_gives(tmp_path):

@@ -32,6 +32,14 @@ TEST(Parts, APathOfOneFileHasNone) {
 
 class PartsInAFolder : public TemporaryFolder {};
 
+TEST_F(PartsInAFolder, MarksChecksumsAndLocksAreNoParts) {
+  for (const char* name : {"b.xlsx", "_SUCCESS", ".b.xlsx.crc", "~$b.xlsx", "~a.xlsx"}) std::ofstream(at(name)) << "x";
+  EXPECT_EQ(parts_of(folder_.string()), (std::vector<std::string>{at("b.xlsx"), at("~a.xlsx")}));
+  EXPECT_EQ(parts_of(at("*")), (std::vector<std::string>{at("b.xlsx"), at("~a.xlsx")}));
+  EXPECT_EQ(parts_of(at("_*")), std::vector<std::string>{at("_SUCCESS")});
+  EXPECT_EQ(parts_of(at("~$*")), std::vector<std::string>{at("~$b.xlsx")});
+}
+
 TEST_F(PartsInAFolder, ACellIsFoundInItsFile) {
   const auto write = [&](const std::string& name, const std::string& text) { std::ofstream(at(name)) << text; };
   write("1.csv", "x,y\n1,a\n2,b\n");

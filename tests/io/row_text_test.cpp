@@ -66,6 +66,21 @@ TEST(RowText, JsonNumbersReadBackAsTheSameBits) {
   }
 }
 
+TEST(RowText, DatesHaveTheCoarsestUnitThatLosesNothing) {
+  const auto unit_of = [](std::vector<double> days) { return date_unit(make_numeric("d", days, ValueType::date)); };
+  EXPECT_EQ(unit_of({0, -1, std::nan("")}), DateUnit::day);
+  EXPECT_EQ(unit_of({0, 0.5}), DateUnit::second);
+  EXPECT_EQ(unit_of({0.5, 1 / 86400e3}), DateUnit::millisecond);
+  EXPECT_EQ(unit_of({1 / 86400e6}), DateUnit::microsecond);
+  EXPECT_EQ(unit_of({1e-12}), DateUnit::none);
+  EXPECT_EQ(unit_of({1e9}), DateUnit::none);
+  EXPECT_EQ(date_unit(make_numeric("x", {1})), DateUnit::none);
+  std::string out;
+  EXPECT_TRUE(append_date(out, 19782, DateUnit::day) && append_date(out, 0.5, DateUnit::second));
+  EXPECT_FALSE(append_date(out, 0.5, DateUnit::day) || append_date(out, 1, DateUnit::none));
+  EXPECT_EQ(out, "2024-02-291970-01-01T12:00:00");
+}
+
 TEST(RowText, WrongCodesAndNamesAreRefused) {
   Table table = table_of_columns({make_nominal("b", {0}, Values({"x"}))});
   table.columns.front().values = {};

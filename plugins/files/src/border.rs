@@ -52,18 +52,33 @@ pub fn too_large(text: impl Into<String>) -> Trouble {
     }
 }
 
+/// What a reader says of bytes that it cannot make sense of, without the names of its kinds of errors.
+pub fn damaged(said: &str) -> Trouble {
+    const KINDS: [&str; 5] = [
+        "Parquet argument error: ",
+        "Invalid argument error: ",
+        "Parser error: ",
+        "Parquet error: ",
+        "External: ",
+    ];
+    let text = KINDS
+        .iter()
+        .fold(said, |text, kind| text.strip_prefix(kind).unwrap_or(text));
+    invalid(format!("its content is damaged: {text}"))
+}
+
 impl From<ParquetError> for Trouble {
     fn from(error: ParquetError) -> Self {
         match error {
             ParquetError::NYI(text) => unsupported(text),
             ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {
                 Ok(io) => Trouble::from(*io),
-                Err(other) => invalid(other.to_string()),
+                Err(other) => damaged(&other.to_string()),
             },
             ParquetError::General(text)
             | ParquetError::EOF(text)
-            | ParquetError::ArrowError(text) => invalid(text),
-            other => invalid(other.to_string()),
+            | ParquetError::ArrowError(text) => damaged(&text),
+            other => damaged(&other.to_string()),
         }
     }
 }
@@ -77,10 +92,10 @@ impl From<ArrowError> for Trouble {
                 if io.kind() == std::io::ErrorKind::Interrupted {
                     Trouble::from(io)
                 } else {
-                    invalid(text)
+                    damaged(&text)
                 }
             }
-            other => invalid(other.to_string()),
+            other => damaged(&other.to_string()),
         }
     }
 }
@@ -137,7 +152,7 @@ pub fn caught<T>(work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
             let text = said_by(panic.as_ref());
             // A panic's value may panic in turn when it is dropped.
             std::mem::forget(panic);
-            Err(invalid(format!("its content is damaged: {text}")))
+            Err(damaged(&text))
         }
     }
 }

@@ -6,10 +6,15 @@ mod border;
 mod ipc_check;
 mod ipc_file;
 mod ipc_stream;
+mod lying_pages;
 mod memory;
+mod ods;
 mod parquet_file;
+mod parquet_footer;
 mod parquet_pages;
 mod sheet;
+mod sheet_text;
+mod thrift;
 mod write;
 
 use std::sync::{Arc, Mutex, Once, PoisonError};

@@ -15,7 +15,8 @@ use parquet::basic::Type as Physical;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetStatisticsPolicy};
 
 use crate::border::{caught, invalid, unsupported, Facts, Outcome, Trouble};
-use crate::parquet_pages::{footer_has, pages_of, Pages};
+use crate::parquet_footer::{check_nesting, footer_has};
+use crate::parquet_pages::{pages_of, Pages};
 
 /// A file that holds more rows than this for each of its bytes is made to look large: 64 million rows of one value take
 /// 500 bytes.
@@ -60,9 +61,7 @@ fn check_frame(bytes: &[u8]) -> Outcome<()> {
         ));
     }
     if head != b"PAR1" {
-        return Err(invalid(
-            "is not a Parquet file: it does not begin with PAR1",
-        ));
+        return Err(invalid(NOT_PARQUET));
     }
     if tail != b"PAR1" {
         return Err(invalid(
@@ -75,6 +74,7 @@ fn check_frame(bytes: &[u8]) -> Outcome<()> {
 impl ParquetFile {
     pub fn open(bytes: Bytes) -> Outcome<Self> {
         check_frame(&bytes)?;
+        check_nesting(&bytes)?;
         let metadata = ArrowReaderMetadata::load(&bytes, options())
             .map_err(|error| why(&bytes, error.into()))?;
         let facts = metadata.metadata();

@@ -1,10 +1,11 @@
 //! Page headers of Parquet, walked over before any page is read. The reader reserves what a header declares, so that
-//! what it declares is compared with the file and the limit first. The layout is PageHeader of parquet.thrift, in
-//! Thrift's compact protocol.
+//! what it declares is compared with the file and the limit first. The layout is PageHeader of parquet.thrift.
 
 use parquet::file::metadata::ColumnChunkMetaData;
 
 use crate::border::{invalid, too_large, Outcome};
+use crate::lying_pages::check_unpacked;
+use crate::thrift::Reader;
 
 const DATA: i64 = 0;
 const DICTIONARY: i64 = 2;
@@ -13,7 +14,6 @@ const PLAIN_DICTIONARY: i64 = 2;
 const DELTA_BYTE_ARRAY: i64 = 7;
 const RLE_DICTIONARY: i64 = 8;
 
-const DEEPEST: u32 = 12;
 /// From here on a page that becomes a thousand times larger is refused. Smaller ones are constant columns.
 const LARGE_PAGE: u64 = 64 << 20;
 const MOST_EXPANSION: u64 = 1000;
@@ -60,7 +60,7 @@ pub fn pages_of(file: &[u8], chunk: &ColumnChunkMetaData, limit: u64) -> Outcome
     };
     let mut pages = Pages::default();
     while header.at < end && pages.n_values < chunk.num_values() {
-        let page = header.page()?;
+        let page = page_at(&mut header)?;
         let there = u64::try_from(page.bytes).map_err(|_| damaged())?;
         let becomes = u64::try_from(page.becomes).map_err(|_| damaged())?;
         if there > (end - header.at) as u64 {
@@ -76,7 +76,19 @@ pub fn pages_of(file: &[u8], chunk: &ColumnChunkMetaData, limit: u64) -> Outcome
                 "a page becomes {becomes} bytes, more than the {limit} that a page may take"
             )));
         }
+        let begin = header.at;
         header.at += there as usize;
+        if page.is_packed {
+            // The levels of a page of the second kind lie in front of its values, as they are.
+            let levels = u64::try_from(page.levels).map_err(|_| damaged())?;
+            let (Some(packed), Some(declared)) = (
+                file[begin..header.at].get(levels as usize..),
+                becomes.checked_sub(levels),
+            ) else {
+                return Err(damaged());
+            };
+            check_unpacked(chunk.compression(), packed, declared, limit)?;
+        }
         pages.take(&page, becomes)?;
     }
     if pages.n_values != chunk.num_values() {
@@ -87,28 +99,6 @@ pub fn pages_of(file: &[u8], chunk: &ColumnChunkMetaData, limit: u64) -> Outcome
         )));
     }
     Ok(pages)
-}
-
-/// Whether the footer has this field. A footer that is damaged before has not.
-pub fn footer_has(file: &[u8], wanted: i64) -> bool {
-    let Some(tail) = file.len().checked_sub(8) else {
-        return false;
-    };
-    let length =
-        u32::from_le_bytes([file[tail], file[tail + 1], file[tail + 2], file[tail + 3]]) as usize;
-    let Some(begin) = tail.checked_sub(length) else {
-        return false;
-    };
-    let mut found = false;
-    let _ = Reader {
-        bytes: &file[..tail],
-        at: begin,
-    }
-    .fields(0, &mut |reader, number, kind| {
-        found |= number == wanted;
-        reader.skip(kind, 1)
-    });
-    found
 }
 
 impl Pages {
@@ -140,143 +130,54 @@ fn damaged() -> crate::border::Trouble {
     invalid("the header of a page is damaged")
 }
 
-#[derive(Default)]
 struct Page {
     kind: i64,
     becomes: i64,
     bytes: i64,
     n_values: i64,
     encoding: i64,
+    levels: i64,
+    is_packed: bool,
 }
 
-struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+fn page_at(reader: &mut Reader<'_>) -> Outcome<Page> {
+    let mut page = Page {
+        kind: -1,
+        becomes: -1,
+        bytes: -1,
+        n_values: -1,
+        encoding: -1,
+        levels: 0,
+        is_packed: true,
+    };
+    reader.fields(0, &mut |reader, number, kind| {
+        match (number, kind) {
+            (1, 5) => page.kind = reader.integer()?,
+            (2, 5) => page.becomes = reader.integer()?,
+            (3, 5) => page.bytes = reader.integer()?,
+            (5, 12) => values(reader, 2, &mut page)?,
+            (8, 12) => values(reader, 4, &mut page)?,
+            _ => reader.skip(kind, 1)?,
+        }
+        Ok(())
+    })?;
+    Ok(page)
 }
 
-impl Reader<'_> {
-    fn page(&mut self) -> Outcome<Page> {
-        let mut page = Page {
-            kind: -1,
-            becomes: -1,
-            bytes: -1,
-            n_values: -1,
-            encoding: -1,
-        };
-        self.fields(0, &mut |reader, number, kind| {
-            match (number, kind) {
-                (1, 5) => page.kind = reader.integer()?,
-                (2, 5) => page.becomes = reader.integer()?,
-                (3, 5) => page.bytes = reader.integer()?,
-                (5, 12) => reader.values(2, &mut page)?,
-                (8, 12) => reader.values(4, &mut page)?,
-                _ => reader.skip(kind, 1)?,
+// DataPageHeader and DataPageHeaderV2: the first field counts the values, another names their encoding. Three others
+// are the second one's alone: the bytes of both kinds of levels, and that nothing is packed.
+fn values(reader: &mut Reader<'_>, encoding_field: i64, page: &mut Page) -> Outcome<()> {
+    reader.fields(1, &mut |reader, number, kind| {
+        match (number, kind) {
+            (1, 5) => page.n_values = reader.integer()?,
+            (n, 5) if n == encoding_field => page.encoding = reader.integer()?,
+            (5 | 6, 5) => {
+                let bytes = reader.integer()?;
+                page.levels = page.levels.checked_add(bytes).ok_or_else(damaged)?;
             }
-            Ok(())
-        })?;
-        Ok(page)
-    }
-
-    // DataPageHeader and DataPageHeaderV2: the first field counts the values, another names their encoding.
-    fn values(&mut self, encoding_field: i64, page: &mut Page) -> Outcome<()> {
-        self.fields(1, &mut |reader, number, kind| {
-            match (number, kind) {
-                (1, 5) => page.n_values = reader.integer()?,
-                (n, 5) if n == encoding_field => page.encoding = reader.integer()?,
-                _ => reader.skip(kind, 2)?,
-            }
-            Ok(())
-        })
-    }
-
-    fn fields(
-        &mut self,
-        depth: u32,
-        take: &mut dyn FnMut(&mut Self, i64, u8) -> Outcome<()>,
-    ) -> Outcome<()> {
-        if depth > DEEPEST {
-            return Err(damaged());
-        }
-        let mut number = 0_i64;
-        loop {
-            let byte = self.byte()?;
-            if byte == 0 {
-                return Ok(());
-            }
-            let step = i64::from(byte >> 4);
-            number = if step == 0 {
-                self.integer()?
-            } else {
-                number + step
-            };
-            take(self, number, byte & 15)?;
-        }
-    }
-
-    fn skip(&mut self, kind: u8, depth: u32) -> Outcome<()> {
-        if depth > DEEPEST {
-            return Err(damaged());
-        }
-        match kind {
-            1 | 2 => Ok(()),
-            3 => self.advance(1),
-            4..=6 => self.integer().map(|_| ()),
-            7 => self.advance(8),
-            8 => {
-                let size = self.varint()?;
-                self.advance(usize::try_from(size).map_err(|_| damaged())?)
-            }
-            9 | 10 => self.skip_list(depth),
-            12 => self.fields(depth, &mut |reader, _, kind| reader.skip(kind, depth + 1)),
-            _ => Err(damaged()),
-        }
-    }
-
-    fn skip_list(&mut self, depth: u32) -> Outcome<()> {
-        let byte = self.byte()?;
-        let length = if byte >> 4 == 15 {
-            self.varint()?
-        } else {
-            u64::from(byte >> 4)
-        };
-        for _ in 0..length {
-            match byte & 15 {
-                1 | 2 => self.advance(1)?,
-                kind => self.skip(kind, depth + 1)?,
-            }
+            (7, 2) => page.is_packed = false,
+            _ => reader.skip(kind, 2)?,
         }
         Ok(())
-    }
-
-    fn byte(&mut self) -> Outcome<u8> {
-        let byte = *self.bytes.get(self.at).ok_or_else(damaged)?;
-        self.at += 1;
-        Ok(byte)
-    }
-
-    fn advance(&mut self, n: usize) -> Outcome<()> {
-        self.at = self
-            .at
-            .checked_add(n)
-            .filter(|at| *at <= self.bytes.len())
-            .ok_or_else(damaged)?;
-        Ok(())
-    }
-
-    fn integer(&mut self) -> Outcome<i64> {
-        let value = self.varint()?;
-        Ok(((value >> 1) as i64) ^ -((value & 1) as i64))
-    }
-
-    fn varint(&mut self) -> Outcome<u64> {
-        let mut value = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 127) << shift;
-            if byte < 128 {
-                return Ok(value);
-            }
-        }
-        Err(damaged())
-    }
+    })
 }

@@ -26,9 +26,9 @@ void fill(const Rows& rows, Column& column, const ValueOf& value_of) {
   }
 }
 
-// About element i of these rows.
+// About element i of these rows, which no table holds.
 [[noreturn]] void refuse(const Field& field, const Rows& rows, std::int64_t i, const std::string& what) {
-  field.refuse(what, rows.row0 + i, ErrorCode::unsupported);
+  field.refuse_to_hold(what, rows.row0 + i);
 }
 
 template <class From>

@@ -114,9 +114,8 @@ void read_types(const ArrowSchema& child, Field& field) {
     field.refuse("the values of its dictionary are nested");
   }
   if (!is_string(field.type.kind)) {
-    field.refuse(
-        std::string("a table cannot hold a dictionary of ") + name_of(field.type.kind) + " values, only one of strings",
-        -1, ErrorCode::unsupported);
+    field.refuse_to_hold(std::string("a table cannot hold a dictionary of ") + name_of(field.type.kind) +
+                         " values, only one of strings");
   }
 }
 
@@ -139,8 +138,14 @@ std::string Field::where(std::int64_t row) const {
   return "column '" + name + "'" + (row < 0 ? "" : ", row " + std::to_string(row));
 }
 
-void Field::refuse(const std::string& what, std::int64_t row, ErrorCode code) const {
-  throw Error(code, where(row) + ": " + what, place(row));
+void Field::refuse(const std::string& what, std::int64_t row) const {
+  throw Error(ErrorCode::invalid_data, where(row) + ": " + what, place(row));
+}
+
+void Field::refuse_to_hold(const std::string& what, std::int64_t row) const {
+  Place without = place(row);
+  without.option = "ignore";
+  throw Error(ErrorCode::unsupported, where(row) + ": " + what, without);
 }
 
 std::vector<Field> fields_of(const ArrowSchema& schema, const std::string& source) {

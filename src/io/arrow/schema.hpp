@@ -35,8 +35,9 @@ struct Field {
   std::string where(std::int64_t row = -1) const;
   Place place(std::int64_t row = -1) const { return {.file = source, .feature = name, .row = row}; }
   /// Throws about this column, and about a row (from 0) unless that is -1.
-  [[noreturn]] void refuse(const std::string& what, std::int64_t row = -1,
-                           ErrorCode code = ErrorCode::invalid_data) const;
+  [[noreturn]] void refuse(const std::string& what, std::int64_t row = -1) const;
+  /// Throws unsupported: a table cannot hold this column, and may be read without it.
+  [[noreturn]] void refuse_to_hold(const std::string& what, std::int64_t row = -1) const;
 };
 
 /// Checks a schema and reads its columns. An empty name becomes the column's number, counted from 1, as in CSV headers.

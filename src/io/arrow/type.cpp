@@ -153,10 +153,12 @@ Type parse_format(const char* format, const std::string& where, const Place& pla
   if (const std::optional<Type> type = parse(text); type.has_value()) return *type;
   for (const Refused& refused : kRefused) {
     if (refused.prefix ? text.starts_with(refused.format) : text == refused.format) {
+      Place ignore = place;
+      ignore.option = "ignore";
       throw Error(ErrorCode::unsupported,
                   where + ": a table cannot hold the Arrow type " + refused.name + " ('" +
                       std::string(text.substr(0, 40)) + "')",
-                  place);
+                  ignore);
     }
   }
   throw Error(ErrorCode::invalid_data, where + ": '" + std::string(text.substr(0, 40)) + "' is no Arrow format", place);

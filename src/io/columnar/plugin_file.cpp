@@ -22,15 +22,9 @@ struct PluginFile::Pipe {
 
 PluginFile::PluginFile(const StopeFilesFunctions& plugin, StopeFilesFormat format, const Bytes& bytes)
     : plugin_(plugin), name_(bytes.name), file_(nullptr, Close{&plugin}) {
-  auto owner = std::make_unique<std::shared_ptr<const void>>(bytes.owner);
-  const StopeFilesBytes lent{
-      reinterpret_cast<const std::uint8_t*>(bytes.view.data()), bytes.view.size(), owner.get(), [](void* held) {
-        const std::unique_ptr<std::shared_ptr<const void>> ended(static_cast<std::shared_ptr<const void>*>(held));
-      }};
-  static_cast<void>(owner.release());  // the plug-in gives it back, also if it fails
   StopeFilesFile* file = nullptr;
   StopeFilesFailure failure{};
-  check(plugin_.open(format, lent, &file, &failure), failure);
+  check(plugin_.open(format, lend(bytes), &file, &failure), failure);
   file_.reset(file);
 }
 
@@ -88,8 +82,7 @@ void PluginFile::check(std::int32_t code, const StopeFilesFailure& failure) cons
 void PluginFile::check_stream(std::int32_t code, Rows& rows) const {
   if (code == 0) return;
   if (pipe_ != nullptr && pipe_->failure != nullptr) std::rethrow_exception(pipe_->failure);
-  const char* const said = rows->get_last_error(rows.get());
-  throw_files_failure(said == nullptr ? std::string_view("its reader does not say what is wrong") : said, name_);
+  throw_files_failure(*rows.get(), name_);
 }
 
 void PluginFile::explain(const Error& error) const {

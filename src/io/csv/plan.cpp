@@ -200,11 +200,40 @@ std::string title_doubt(const HeadRecord& first) {
   return "the first record names 1 of " + counted(std::ssize(first.fields), "column") + ", so it may be a title";
 }
 
+// R writes the names of rows below a header that has no name for their column: every record has a field more than the
+// first. A record that ends with a separator has one more, too, and loses nothing with it.
+bool lacks_a_name(const HeadRecord& first, const Head& head) {
+  constexpr std::int64_t kFewest = 2;
+  const std::size_t n_names = first.fields.size();
+  std::int64_t n_records = 0;
+  bool all_empty = true;
+  for (const HeadRecord& record : head) {
+    if (record.blank || record.begin <= first.begin) continue;
+    if (record.fields.size() != n_names + 1) return false;
+    all_empty = all_empty && record.fields.back().begin == record.fields.back().end;
+    ++n_records;
+  }
+  return n_names > 1 && n_records >= kFewest && !all_empty;
+}
+
+[[noreturn]] void refuse_unnamed(const Text& text, const HeadRecord& first) {
+  Place place = place_of(text, first.next);
+  place.option = "names";
+  const std::size_t n = first.fields.size();
+  throw Error(ErrorCode::unsupported,
+              "all records have " + counted(std::ssize(first.fields) + 1, "field") + ", and the first one " +
+                  std::to_string(n) + ": R writes row names so, whose column has no name",
+              place);
+}
+
 Head take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& options, Head head) {
   const HeadRecord& first = *first_record(head);
-  const std::size_t n_columns = first.fields.size();
+  std::size_t n_columns = first.fields.size();
   const HeaderDecision decision = decide_header(text, head, plan.rules, options);
   plan.header_doubt = decision.doubt;
+  if (decision.header && lacks_a_name(first, head)) {
+    if (options.names.size() != ++n_columns) refuse_unnamed(text, first);
+  }
   std::vector<std::string> names;
   // A table of one column without a header begins at the top: an empty line there is a missing value.
   if (decision.header) {
