@@ -1,6 +1,6 @@
-// The C++ parts of bench/csv.py: they write the file, read it with stope, and run the floor, a bare std::from_chars
-// loop on several threads. Each prints one JSON line.
-//   csv_bench generate FILE BYTES SEED | csv_bench stope FILE THREADS | csv_bench loop FILE THREADS
+// The C++ parts of bench/csv.py and bench/csv_wide.py: they write the file, read it with stope, and run the floor, a
+// bare std::from_chars loop on several threads. Each prints one JSON line.
+//   csv_bench generate FILE BYTES SEED | csv_bench stope|wide|loop FILE THREADS
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -215,6 +215,22 @@ int read_with_stope(const std::string& path, int threads) {
   return 0;
 }
 
+// Reads a table of any shape, for bench/csv_wide.py: the sum of all its numbers.
+int read_wide_with_stope(const std::string& path, int threads) {
+  stope::RunOptions run;
+  run.threads = threads;
+  const auto start = std::chrono::steady_clock::now();
+  const stope::Table table = stope::read_table(path, {}, run);
+  const double seconds = seconds_since(start), cpu = cpu_seconds();
+  double sum = 0;
+  for (const stope::Column& column : table.columns) {
+    for (std::int64_t r = 0; r < table.n_rows && !column.nominal(); ++r) sum += column.at(r);
+  }
+  std::printf("{\"rows\": %lld, \"sum\": %.17g, \"seconds\": %.6f, \"cpu_seconds\": %.6f, \"peak_bytes\": %lld}\n",
+              static_cast<long long>(table.n_rows), sum, seconds, cpu, status_bytes("VmHWM:"));
+  return 0;
+}
+
 // The floor: it finds separators and line ends byte by byte and calls from_chars where the column is numeric. It stores
 // and hashes nothing, and only steps over quotes.
 double loop_over(std::string_view text) {
@@ -291,8 +307,9 @@ int main(int argc, char** argv) {
       return generate(args[1], std::atoll(args[2].c_str()), std::strtoull(args[3].c_str(), nullptr, 10));
     }
     if (args.size() == 3 && args[0] == "stope") return read_with_stope(args[1], std::atoi(args[2].c_str()));
+    if (args.size() == 3 && args[0] == "wide") return read_wide_with_stope(args[1], std::atoi(args[2].c_str()));
     if (args.size() == 3 && args[0] == "loop") return run_loop(args[1], std::atoi(args[2].c_str()));
-    std::cerr << "usage: csv_bench generate FILE BYTES SEED | stope FILE THREADS | loop FILE THREADS\n";
+    std::cerr << "usage: csv_bench generate FILE BYTES SEED | stope|wide|loop FILE THREADS\n";
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
   }

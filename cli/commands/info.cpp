@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "arguments/option.hpp"
@@ -144,7 +145,9 @@ class Info : public Command {
       show_cuts(session, file, read_cuts_of(session));
       return;
     }
-    const Table table = session.timed("read", [&] { return tables_.read_first(table_, session); });
+    const auto read =
+        session.timed("read", [&] { return std::make_shared<const Table>(tables_.read_first(table_, session)); });
+    const Table& table = *read;
     session.note_input("table", table_, table);
     if (is_records()) {
       session.json()["rows"] = table.n_rows;
@@ -152,17 +155,13 @@ class Info : public Command {
       commit_files(session, {&file});
       if (!common.json) return;
     }
-    Json columns = Json::array();
     std::string text = head(table) + sheets(session);
     TextTable lines({Align::right, Align::left, Align::left, Align::left, Align::right, Align::left});
     lines.row({"#", "name", "type", "role", "missing", ""});
     const std::size_t shown = all_ ? table.columns.size() : std::min(table.columns.size(), kColumnsShown);
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    for (std::size_t i = 0; file && i < shown; ++i) {
       const Column& column = table.columns[i];
-      if (i >= shown && !common.json) break;
       const ColumnFacts facts = facts_of(column, session.run().cancel);
-      if (common.json) columns.push_back(column_json(column, facts));
-      if (i >= shown) continue;
       lines.row({std::to_string(i + 1), column.name, type_text(column.type), std::string(to_string(column.role)),
                  std::to_string(facts.missing), values_text(column, facts)});
     }
@@ -171,7 +170,11 @@ class Info : public Command {
       text += fmt::format("... and {} more columns (--all)\n", table.columns.size() - shown);
     }
     session.json()["rows"] = table.n_rows;
-    session.json()["columns"] = columns;
+    session.json()["columns"] =
+        session.long_array(std::ssize(table.columns), [read, cancel = session.run().cancel](std::int64_t i) {
+          const Column& column = read->columns[static_cast<std::size_t>(i)];
+          return column_json(column, facts_of(column, cancel));
+        });
     if (is_records()) return;
     if (file) file->write(text);
     commit_files(session, {&file});

@@ -106,8 +106,10 @@ class Stats : public Command {
       options.distinct = StatsOptions::Distinct::count;
       options.quantiles = quantiles;
     }
-    const auto found = session.timed(
-        "statistics", [&] { return std::make_shared<Statistics>(describe(table, options, session.run())); });
+    const auto found = session.timed("statistics", [&] {
+      const Table shown = shows_some(table) ? first_columns(table) : Table();
+      return std::make_shared<Statistics>(describe(shown.columns.empty() ? table : shown, options, session.run()));
+    });
     const Statistics& statistics = *found;
     session.note_plan(statistics.report);
     session.json()["options"] = {{"by", options.by.empty() ? Json(nullptr) : Json(options.by)},
@@ -126,9 +128,28 @@ class Stats : public Command {
   }
 
  private:
+  // Whether a table for people is all that is written, and leaves columns out: those need no statistics, which take
+  // more memory than a few rows.
+  bool shows_some(const Table& table) const {
+    return is_text() && !all_ && !common.json && !page_.wanted() && by_.empty() && table.columns.size() > kMostShown;
+  }
+
+  static Table first_columns(const Table& table) {
+    Table first;
+    first.n_rows = table.n_rows;
+    first.source = table.source;
+    first.columns.assign(table.columns.begin(), table.columns.begin() + kMostShown);
+    return first;
+  }
+
+  bool is_text() const {
+    const std::string format = output_.word();
+    return format == "txt" || (format.empty() && output_.path.empty());
+  }
+
   void write(OutputFile& file, const Table& table, const Statistics& statistics, const StatsOptions& options) const {
     const std::string format = output_.word();
-    if (format == "txt" || (format.empty() && output_.path.empty())) {
+    if (is_text()) {
       file.write(statistics_text(one_line(table_), table, statistics, options, all_));
     } else {
       write_rows(file, format, table, statistics, options.quantiles);

@@ -92,7 +92,7 @@ std::string columns_text(const Table& table, const std::vector<ColumnStatistics>
   aligned.back() = Align::left;
   TextTable lines(aligned);
   lines.row(names);
-  const std::size_t shown = all ? columns.size() : std::min(columns.size(), kMostShown);
+  const std::size_t n = table.columns.size(), shown = all ? n : std::min(n, kMostShown);
   for (std::size_t i = 0; i < shown; ++i) {
     const ColumnStatistics& s = columns[i];
     const Column& column = table.columns[i];
@@ -107,7 +107,7 @@ std::string columns_text(const Table& table, const std::vector<ColumnStatistics>
     lines.row(std::move(cells));
   }
   std::string text = lines.text(0);
-  if (shown < columns.size()) text += fmt::format("... and {} more columns (--all)\n", columns.size() - shown);
+  if (shown < n) text += fmt::format("... and {} more columns (--all)\n", n - shown);
   return text;
 }
 

@@ -15,7 +15,8 @@ namespace stope::cli {
 /// The most columns, and classes of rows, that a table for people shows unless all are asked for.
 inline constexpr std::size_t kMostShown = 100;
 
-/// A table for a terminal, followed by one for every class of rows.
+/// A table for a terminal, followed by one for every class of rows. The statistics are those of the columns that it
+/// shows, or of all.
 std::string statistics_text(const std::string& name, const Table& table, const Statistics& statistics,
                             const StatsOptions& options, bool all);
 

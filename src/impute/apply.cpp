@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/counted.hpp"
+#include "base/name_index.hpp"
 #include "base/progress.hpp"
 #include "impute/donors.hpp"
 #include "impute/result.hpp"
@@ -98,8 +99,11 @@ class Filling {
     Table features;
     features.n_rows = table_.n_rows;
     features.source = table_.source;
+    NameIndex places(table_.columns.size());
+    for (const Column& column : table_.columns) places.add(column.name);
+    features.columns.reserve(fitted_.features().size());
     for (const FeatureSpec& feature : fitted_.features()) {
-      Column column = table_.columns[static_cast<std::size_t>(table_.find(feature.name))];
+      Column column = table_.columns[static_cast<std::size_t>(places.find(feature.name))];
       column.role = Role::regular;
       features.columns.push_back(std::move(column));
     }

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/name_index.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "normalize/order_statistic.hpp"
@@ -100,11 +101,13 @@ Fitted::Fitted(const Table& train, const ImputeOptions& options, const RunOption
 // Keeps the features and what else is filled in.
 void Fitted::choose_columns(const Table& train) {
   const std::unordered_set<std::string_view> named(options_.columns.begin(), options_.columns.end());
-  std::vector<std::string> known;
-  known.reserve(train.columns.size());
-  for (const Column& column : train.columns) known.push_back(column.name);
+  NameIndex index(named.empty() ? 0 : train.columns.size());
+  for (std::size_t c = 0; c < train.columns.size() && !named.empty(); ++c) index.add(train.columns[c].name);
   for (const std::string& name : options_.columns) {
-    if (train.find(name) >= 0) continue;
+    if (index.contains(name)) continue;
+    std::vector<std::string> known;
+    known.reserve(train.columns.size());
+    for (const Column& column : train.columns) known.push_back(column.name);
     throw Error(ErrorCode::invalid_argument, "there is no column '" + name + "' to fill" + did_you_mean(name, known),
                 {.file = train.source, .option = "columns"});
   }

@@ -4,14 +4,15 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/checked.hpp"
 #include "base/polled_sort.hpp"
 #include "base/progress.hpp"
-#include "io/arff_header.hpp"
+#include "base/thread_pool.hpp"
+#include "io/arff_blocks.hpp"
 #include "io/csv/text.hpp"
 #include "io/number.hpp"
 #include "io/raw_columns.hpp"
@@ -25,21 +26,8 @@ namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kPollCells = 65536;  // values between two polls of the cancel token: some milliseconds
-
-struct StringHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
-};
-using Dictionary = std::unordered_map<std::string, std::int32_t, StringHash, std::equal_to<>>;
-
-/// One attribute with its column under construction.
-struct Cells {
-  ArffAttribute attribute;
-  Buffer<double> numbers;      // number, integer, date
-  Buffer<std::int32_t> codes;  // nominal, string
-  Dictionary dictionary;
-  bool coded() const { return attribute.kind == ArffKind::nominal || attribute.kind == ArffKind::string; }
-};
+// Values of a block, whose text and index fit a second-level cache. A block of long rows fills a line of each column.
+constexpr std::int64_t kBlockCells = std::int64_t{1} << 14, kBlockRows = 8;
 
 class ArffReader {
  public:
@@ -49,30 +37,72 @@ class ArffReader {
         run_(run),
         budget_(table_budget(bytes, run)),
         text_(csv::text_of(bytes, options.encoding, budget_)),
-        scanner_(text_.view, bytes.name) {}
+        scanner_(text_.view, bytes.name),
+        pool_(run.threads) {}
 
   Table read() {
     const RunningJob running(run_);
     prepare();
-    while (scanner_.next_line()) {
-      if (unpolled_ >= kPollCells) poll();
-      if (scanner_.peek() == '{') {
-        sparse_row();
-      } else {
-        dense_row();
-      }
-      ++row_;
-    }
-    poll();
+    read_blocks();
     if (!lost_digits_.empty() && run_.warn) run_.warn(warning::kDigitsLost, lost_digits_);
     return table();
   }
 
  private:
+  // All threads read the blocks of plain rows. The others follow in the order of the file, so that the first mistake is
+  // the one that is reported.
+  void read_blocks() {
+    PhaseProgress progress(run_, "read", static_cast<std::int64_t>(text_.view.size()), scanner_.position());
+    std::vector<std::uint8_t> done(blocks_.size());
+    const ArffBlockReader::Cell lost = read_plain_blocks(done, progress);
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      if (done[b] != 0) continue;
+      poll();
+      scanner_.go_to(blocks_[b]);
+      row_ = blocks_[b].first_row;
+      for (std::int64_t r = 0; r < blocks_[b].n_rows; ++r, ++row_) read_row();
+      progress.add(blocks_[b].bytes);
+    }
+    progress.reach(static_cast<std::int64_t>(text_.view.size()));
+    if (lost < first_lost_) say_lost_digits(lost);
+  }
+
+  // Returns the first number there whose digits are lost.
+  ArffBlockReader::Cell read_plain_blocks(std::vector<std::uint8_t>& done, PhaseProgress& progress) {
+    ArffBlockReader::Cell lost = ArffBlockReader::kNoCell;
+    const bool strings = std::any_of(cells_.begin(), cells_.end(),
+                                     [](const ArffCells& cells) { return cells.attribute.kind == ArffKind::string; });
+    if (strings) return lost;  // their codes depend on the rows before
+    std::vector<std::optional<ArffBlockReader>> readers(static_cast<std::size_t>(pool_.size()));
+    pool_.parallel_for(
+        std::ssize(blocks_), run_.cancel,
+        [&](std::int64_t i, int worker) {
+          const auto b = static_cast<std::size_t>(i);
+          auto& reader = readers[static_cast<std::size_t>(worker)];
+          if (!reader.has_value()) reader.emplace(text_.view, scanner_, cells_, keel_);
+          done[b] = reader->read(blocks_[b]) ? 1 : 0;
+          if (done[b] != 0) progress.add(blocks_[b].bytes);
+        },
+        &progress);
+    for (const auto& reader : readers) {
+      if (reader.has_value()) lost = std::min(lost, reader->lost_digits());
+    }
+    return lost;
+  }
+
+  void read_row() {
+    scanner_.next_line();
+    if (unpolled_ >= kPollCells) poll();
+    if (scanner_.peek() == '{') {
+      sparse_row();
+    } else {
+      dense_row();
+    }
+  }
+
   void poll() {
     unpolled_ = 0;
     run_.cancel.check();
-    tell_progress(run_, "read", scanner_.position(), static_cast<std::int64_t>(text_.view.size()));
   }
 
   /// Reads the header, counts the rows and allocates the columns.
@@ -86,8 +116,9 @@ class ArffReader {
     ArffHeader header = read_arff_header(scanner_, meter, same_names);
     keel_ = header.keel;
     cells_.reserve(header.attributes.size());
-    for (ArffAttribute& attribute : header.attributes) cells_.push_back({std::move(attribute), {}, {}, {}});
-    n_rows_ = scanner_.count_lines(run_.cancel);
+    for (ArffAttribute& attribute : header.attributes) cells_.push_back({std::move(attribute)});
+    blocks_ = scanner_.blocks(std::max(kBlockRows, kBlockCells / std::ssize(cells_)), run_.cancel);
+    n_rows_ = blocks_.empty() ? 0 : blocks_.back().first_row + blocks_.back().n_rows;
     std::int64_t row_bytes = 0;
     for (std::size_t c = 0; c < cells_.size(); ++c) {
       row_bytes += cells_[c].coded() ? 4 : 8;
@@ -98,12 +129,14 @@ class ArffReader {
     storage_ = storage_within(value_bytes, budget_ - planned_bytes_);
     if (storage_ == Storage::memory) plan(value_bytes);
     ColumnMemory memory(storage_, n_rows_, static_cast<std::int64_t>(cells_.size()), row_bytes, Fill::zero);
-    for (Cells& cells : cells_) {
+    for (ArffCells& cells : cells_) {
       if (cells.coded()) {
         cells.codes = memory.take<std::int32_t>();
+        if (!cells.hashed()) continue;
+        ArffDictionary& dictionary = *(cells.dictionary = std::make_unique<ArffDictionary>());
         for (const std::string& value : cells.attribute.values) {
-          if (cells.dictionary.size() % kPollCells == 0) poll_step(run_.cancel);
-          cells.dictionary.emplace(value, static_cast<std::int32_t>(cells.dictionary.size()));
+          if (dictionary.size() % kPollCells == 0) poll_step(run_.cancel);
+          dictionary.emplace(value, static_cast<std::int32_t>(dictionary.size()));
         }
       } else {
         cells.numbers = memory.take<double>();
@@ -179,14 +212,14 @@ class ArffReader {
     return static_cast<std::int64_t>(index);
   }
 
-  void set(Cells& cells, const ArffWord& word) {
+  void set(ArffCells& cells, const ArffWord& word) {
     const bool missing = !word.quoted && (word.text == "?" || (keel_ && word.text == "<null>"));
     if (cells.coded()) {
       cells.codes[row_] = missing ? kMissingCode : code(cells, word);
     } else if (missing) {
       cells.numbers[row_] = kMissing;
     } else if (cells.attribute.kind == ArffKind::date) {
-      const DatePattern& dates = *cells.attribute.dates;  // NOLINT(bugprone-unchecked-optional-access): a date has it
+      const DatePattern& dates = *cells.attribute.dates;
       if (!dates.read(word.text, cells.numbers[row_])) {
         fail_value(cells, word, "not a date of the form " + dates.text());
       }
@@ -197,14 +230,15 @@ class ArffReader {
     }
   }
 
-  [[noreturn]] void fail_value(const Cells& cells, const ArffWord& word, const std::string& what) const {
+  [[noreturn]] void fail_value(const ArffCells& cells, const ArffWord& word, const std::string& what) const {
     scanner_.fail("the value " + shown(word.text) + " of attribute " + shown(cells.attribute.name) + " is " + what,
                   word.column);
   }
 
   /// The first number whose digits a double does not give back is worth a warning.
-  void note_lost_digits(const Cells& cells, const ArffWord& word) {
+  void note_lost_digits(const ArffCells& cells, const ArffWord& word) {
     if (!lost_digits_.empty()) return;
+    first_lost_ = {row_, &cells - cells_.data()};
     std::string number;
     append_number(number, cells.numbers[row_]);
     lost_digits_ = "attribute " + shown(cells.attribute.name) + " is numeric as declared, which changes " +
@@ -212,18 +246,36 @@ class ArffReader {
                    std::to_string(word.column) + ") to " + number;
   }
 
-  std::int32_t code(Cells& cells, const ArffWord& word) {
-    const auto found = cells.dictionary.find(word.text);
-    if (found != cells.dictionary.end()) return found->second;
+  /// Reads the word of a cell in a plain block again: only it knows its place.
+  void say_lost_digits(const ArffBlockReader::Cell& lost) {
+    const auto after = std::upper_bound(blocks_.begin(), blocks_.end(), lost.first,
+                                        [](std::int64_t row, const ArffBlock& block) { return row < block.first_row; });
+    const ArffBlock& block = *(after - 1);
+    scanner_.go_to(block);
+    for (std::int64_t row = block.first_row; row <= lost.first; ++row) scanner_.next_line();
+    ArffWord word = scanner_.word();
+    for (std::int64_t c = 0; c < lost.second; ++c) {
+      scanner_.separator();
+      word = scanner_.word();
+    }
+    row_ = lost.first;
+    lost_digits_.clear();
+    note_lost_digits(cells_[static_cast<std::size_t>(lost.second)], word);
+  }
+
+  std::int32_t code(ArffCells& cells, const ArffWord& word) {
+    const std::int32_t known = cells.code_of(word.text);
+    if (known >= 0) return known;
     if (cells.attribute.kind == ArffKind::nominal) fail_value(cells, word, "not in its list");
-    if (cells.dictionary.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    ArffDictionary& dictionary = *cells.dictionary;  // a string attribute has it
+    if (dictionary.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
       scanner_.fail("attribute " + shown(cells.attribute.name) + " has more than 2^31-1 different values", word.column,
                     ErrorCode::unsupported);
     }
     // Distinct strings cost several times their text: a column of identifiers must not outgrow the budget unnoticed.
     plan(ArffMeter::bytes_of(word.text));
-    const auto code = static_cast<std::int32_t>(cells.dictionary.size());
-    cells.dictionary.emplace(std::string(word.text), code);
+    const auto code = static_cast<std::int32_t>(dictionary.size());
+    dictionary.emplace(std::string(word.text), code);
     return code;
   }
 
@@ -264,7 +316,7 @@ class ArffReader {
     table.source = bytes_.name;
     table.n_rows = n_rows_;
     table.columns.reserve(cells_.size() + 1);
-    for (Cells& cells : cells_) {
+    for (ArffCells& cells : cells_) {
       if (cells.attribute.kind == ArffKind::string) order_values(cells);
       Column column{std::move(cells.attribute.name), ValueType::real, Role::regular, {}, {}};
       if (cells.coded()) {
@@ -277,17 +329,18 @@ class ArffReader {
         column.data = std::move(cells.numbers);
       }
       table.columns.push_back(std::move(column));
-      cells.dictionary.clear();
+      cells.dictionary.reset();
     }
     if (!weights_.empty()) table.columns.push_back({weight_name(table), ValueType::real, Role::weight, weights_, {}});
     return table;
   }
 
   /// Puts the values of a string attribute in the order asked for, and renumbers its codes to match.
-  void order_values(Cells& cells) const {
-    const std::size_t n = cells.dictionary.size();
+  void order_values(ArffCells& cells) const {
+    const ArffDictionary& dictionary = *cells.dictionary;
+    const std::size_t n = dictionary.size();
     std::vector<const std::string*> texts(n);
-    for (const auto& [text, code] : cells.dictionary) texts[static_cast<std::size_t>(code)] = &text;
+    for (const auto& [text, code] : dictionary) texts[static_cast<std::size_t>(code)] = &text;
     std::vector<std::int32_t> order(n);
     std::iota(order.begin(), order.end(), 0);
     if (options_.nominal_order == NominalOrder::sorted) {
@@ -316,10 +369,13 @@ class ArffReader {
   std::int64_t budget_;
   csv::Text text_;
   ArffScanner scanner_;
-  std::vector<Cells> cells_;
+  ThreadPool pool_;
+  std::vector<ArffCells> cells_;
+  std::vector<ArffBlock> blocks_;
   Buffer<double> weights_;  // empty until a row has one
   bool keel_ = false;
-  std::string lost_digits_;  // the warning, empty for none
+  std::string lost_digits_;                                      // the warning, empty for none
+  ArffBlockReader::Cell first_lost_ = ArffBlockReader::kNoCell;  // what it tells of
   std::int64_t n_rows_ = 0;
   std::int64_t row_ = 0;
   Storage storage_ = Storage::memory;  // where the values go

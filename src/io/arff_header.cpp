@@ -3,11 +3,14 @@
 
 #include <deque>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
 #include "base/checked.hpp"
 #include "base/memory.hpp"
+#include "base/name_index.hpp"
 #include "base/progress.hpp"
 #include "stope/nearest_name.hpp"
 
@@ -33,11 +36,12 @@ std::vector<std::string> value_list(ArffScanner& scanner, const std::string& att
 }
 
 void date_pattern(ArffScanner& scanner, ArffAttribute& attribute) {
-  attribute.dates = DatePattern::parse("yyyy-MM-dd'T'HH:mm:ss");
-  if (scanner.peek() == ArffScanner::kLineEnd) return;
-  const ArffWord pattern = scanner.word();
-  attribute.dates = DatePattern::parse(pattern.text);
-  if (attribute.dates.has_value()) return;
+  const bool given = scanner.peek() != ArffScanner::kLineEnd;
+  const ArffWord pattern = given ? scanner.word() : ArffWord{"yyyy-MM-dd'T'HH:mm:ss"};
+  if (std::optional<DatePattern> dates = DatePattern::parse(pattern.text)) {
+    attribute.dates = std::make_unique<const DatePattern>(std::move(*dates));
+    return;
+  }
   scanner.fail("attribute " + shown(attribute.name) + ": the date format " + shown(pattern.text) +
                    " is not supported (yyyy, MM, dd, HH, mm, ss and SSS are, in any order)",
                pattern.column, ErrorCode::unsupported);
@@ -93,12 +97,27 @@ void attribute_type(ArffScanner& scanner, ArffAttribute& attribute, ArffMeter& m
   }
 }
 
-ArffAttribute read_attribute(ArffScanner& scanner, bool& keel, ArffMeter& meter) {
+// The names of attributes, for finding the first that repeats. Most of them stay where they are in the file.
+class Names {
+ public:
+  /// False for a name that was there before.
+  bool add(const ArffWord& name) {
+    return index_.add(name.escaped ? std::string_view(escaped_.emplace_back(name.text)) : name.text) < 0;
+  }
+
+ private:
+  std::deque<std::string> escaped_;
+  NameIndex index_;
+};
+
+ArffAttribute read_attribute(ArffScanner& scanner, bool& keel, ArffMeter& meter, Names& names, bool& is_new) {
   ArffAttribute attribute;
   if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("an attribute without a name");
   const std::int64_t column = scanner.column();
-  attribute.name = scanner.word().text;
+  const ArffWord name = scanner.word();
+  attribute.name = name.text;
   if (attribute.name.empty()) scanner.fail("an attribute without a name", column);
+  is_new = names.add(name);
   attribute_type(scanner, attribute, meter);
   if (attribute.kind == ArffKind::number || attribute.kind == ArffKind::integer) keel |= skip_range(scanner);
   if (scanner.peek() == '{') {
@@ -121,15 +140,15 @@ void ArffMeter::add(std::int64_t bytes) {
 ArffHeader read_arff_header(ArffScanner& scanner, ArffMeter& meter, SameNames same_names) {
   ArffHeader header;
   std::vector<ArffAttribute>& attributes = header.attributes;
-  std::unordered_set<std::string> names;
+  Names names;
   while (scanner.next_line()) {
     const std::int64_t column = scanner.column();
     const std::string keyword = scanner.keyword();
     if (keyword == "@relation") continue;  // the rest of the line is a name that nobody needs
     if (keyword == "@attribute") {
       meter.attribute();
-      attributes.push_back(read_attribute(scanner, header.keel, meter));
-      const bool is_new = names.insert(attributes.back().name).second;
+      bool is_new = true;
+      attributes.push_back(read_attribute(scanner, header.keel, meter, names, is_new));
       if (!is_new && same_names == SameNames::refused) fail_same_name(scanner, attributes.back().name, column);
       continue;
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +20,8 @@ enum class ArffKind { number, integer, nominal, string, date };
 struct ArffAttribute {
   std::string name;
   ArffKind kind = ArffKind::number;
-  std::optional<DatePattern> dates = {};  ///< of a date attribute
-  std::vector<std::string> values;        ///< values of a nominal attribute, in the order of the file
+  std::unique_ptr<const DatePattern> dates = nullptr;  ///< of a date attribute
+  std::vector<std::string> values = {};                ///< values of a nominal attribute, in the order of the file
 };
 
 /// The header of an ARFF file.

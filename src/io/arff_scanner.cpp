@@ -2,6 +2,8 @@
 // StreamTokenizer, except where WEKA would drop text silently (docs/FORMATS.md lists the differences).
 #include "io/arff_scanner.hpp"
 
+#include <algorithm>
+
 #include "base/progress.hpp"
 
 namespace stope::io {
@@ -64,14 +66,27 @@ bool ArffScanner::next_line() {
   return false;
 }
 
-std::int64_t ArffScanner::count_lines(const CancelToken& cancel) const {
+std::vector<ArffBlock> ArffScanner::blocks(std::int64_t n_lines, const CancelToken& cancel) const {
   constexpr std::int64_t kPollLines = 65536;
   ArffScanner copy(*this);
+  std::vector<ArffBlock> blocks;
   std::int64_t count = 0;
-  while (copy.next_line()) {
-    if (++count % kPollLines == 0) poll_step(cancel);
+  for (;;) {
+    ArffBlock block{copy.next_, copy.line_number_, count};
+    while (block.n_rows < n_lines && copy.next_line()) {
+      ++block.n_rows;
+      if (++count % kPollLines == 0) poll_step(cancel);
+    }
+    if (block.n_rows == 0) return blocks;
+    block.bytes = static_cast<std::int64_t>(std::min(copy.next_, text_.size()) - block.begin);
+    blocks.push_back(block);
   }
-  return count;
+}
+
+void ArffScanner::go_to(const ArffBlock& block) {
+  next_ = block.begin;
+  line_number_ = block.line;
+  newline_known_ = false;
 }
 
 int ArffScanner::peek() {
@@ -101,7 +116,7 @@ ArffWord ArffScanner::word() {
   if (at_ < line_.size() && (line_[at_] == '\'' || line_[at_] == '"')) {
     fail("a quote inside the unquoted value " + shown(line_.substr(begin, at_ - begin)) + " (quote the whole value)");
   }
-  return {line_.substr(begin, at_ - begin), static_cast<std::int64_t>(begin) + 1, false};
+  return {line_.substr(begin, at_ - begin), static_cast<std::int64_t>(begin) + 1};
 }
 
 ArffWord ArffScanner::quoted_word() {
@@ -126,7 +141,7 @@ ArffWord ArffScanner::quoted_word() {
   if (at_ < line_.size() && !is_blank(line_[at_]) && line_[at_] != ',' && line_[at_] != '}' && line_[at_] != '{') {
     fail("text directly after a closing quote (a quote inside a value is written \\" + std::string(1, quote) + ")");
   }
-  return {plain ? line_.substr(begin, i - begin) : std::string_view(scratch_), start, true};
+  return {plain ? line_.substr(begin, i - begin) : std::string_view(scratch_), start, true, !plain};
 }
 
 /// One escape of a quoted value: the letters and octal numbers of Java's StreamTokenizer; any other character stands

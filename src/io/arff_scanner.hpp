@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stope/error.hpp"
 #include "stope/run.hpp"
@@ -15,6 +16,15 @@ struct ArffWord {
   std::string_view text;    ///< without quotes, escapes resolved
   std::int64_t column = 0;  ///< position of its first byte, counted from 1
   bool quoted = false;      ///< a quoted '?' is a value, a bare one is missing
+  bool escaped = false;     ///< `text` is not in the file as it is
+};
+
+/// Consecutive lines that are neither blank nor only a comment.
+struct ArffBlock {
+  std::size_t begin = 0;  ///< in the text
+  std::int64_t line = 0;  ///< how many lines of any kind come before it
+  std::int64_t first_row = 0, n_rows = 0;
+  std::int64_t bytes = 0;
 };
 
 /// Walks over the lines of a text that are not empty. A quote ends at the latest with its line, so that lines can be
@@ -25,8 +35,12 @@ class ArffScanner {
 
   /// Moves to the next line that is neither blank nor only a comment; false at the end.
   bool next_line();
-  /// Counts the lines of that kind that are left, without moving. Polls.
-  std::int64_t count_lines(const CancelToken& cancel) const;
+  /// The lines of that kind that are left, `n_lines` in a block, without moving. Polls.
+  std::vector<ArffBlock> blocks(std::int64_t n_lines, const CancelToken& cancel) const;
+  /// Moves before the first line of a block.
+  void go_to(const ArffBlock& block);
+  /// The current line, without its end.
+  std::string_view text() const { return line_; }
   /// The number of bytes before the end of the current line.
   std::int64_t position() const { return static_cast<std::int64_t>(next_); }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/counted.hpp"
 #include "io/column_choice.hpp"
@@ -49,12 +47,11 @@ ColumnNames::ColumnNames(std::vector<std::string> names, UnknownColumns unknown,
     : names_(std::move(names)), unknown_(unknown), source_(source) {}
 
 std::int64_t ColumnNames::index_of(std::string_view name) const {
-  if (index_.empty()) {
-    index_.reserve(names_.size());
-    for (std::size_t i = 0; i < names_.size(); ++i) index_.emplace(names_[i], static_cast<std::int64_t>(i));
+  if (index_.size() == 0) {
+    index_ = NameIndex(names_.size());
+    index_.add_all(names_, [](const std::string& name) -> std::string_view { return name; });
   }
-  const auto found = index_.find(name);
-  return found == index_.end() ? -1 : found->second;
+  return index_.find(name);
 }
 
 std::int64_t ColumnNames::find(const std::string& text, std::string_view option) const {
@@ -71,6 +68,13 @@ std::int64_t ColumnNames::find(const std::string& text, std::string_view option)
               "no column '" + text + "' (" + std::string(option) + ") among its " +
                   counted(std::ssize(names_), "column") + did_you_mean(text, names_),
               {.file = source_, .option = std::string(option), .feature = text});
+}
+
+bool names_columns(const ReadOptions& options) {
+  for (const auto* list : {&options.select, &options.ignore, &options.nominal, &options.numeric, &options.date}) {
+    if (!list->empty()) return true;
+  }
+  return !options.target.empty() || !options.id.empty() || !options.sample_weight.empty();
 }
 
 std::string target_name(const ReadOptions& options, const Schema* schema) {
@@ -92,21 +96,19 @@ std::vector<std::int64_t> match_schema(const std::vector<std::string>& names, Na
   std::vector<std::int64_t> specs(names.size());
   std::iota(specs.begin(), specs.end(), std::int64_t{0});
   if (kind == Names::positions) return specs;
-  std::unordered_map<std::string_view, std::int64_t> by_name;
-  std::vector<std::string> spec_names;
-  for (const ColumnSpec& spec : schema.columns) {
-    by_name.emplace(spec.name, static_cast<std::int64_t>(spec_names.size()));
-    spec_names.push_back(spec.name);
-  }
+  NameIndex by_name(schema.columns.size());
+  by_name.add_all(schema.columns, [](const ColumnSpec& spec) -> std::string_view { return spec.name; });
   // No list has a name twice. So if their lengths agree, a surplus column means that a schema column has none.
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto found = by_name.find(names[i]);
-    if (found == by_name.end()) {
+    specs[i] = by_name.find(names[i]);
+    if (specs[i] < 0) {
+      std::vector<std::string> spec_names;
+      spec_names.reserve(schema.columns.size());
+      for (const ColumnSpec& spec : schema.columns) spec_names.push_back(spec.name);
       throw Error(ErrorCode::invalid_data,
                   "column '" + names[i] + "' is not in the schema" + did_you_mean(names[i], spec_names),
                   {.file = source, .option = "schema", .feature = names[i]});
     }
-    specs[i] = found->second;
   }
   return specs;
 }
@@ -118,9 +120,9 @@ void check_names(const std::vector<std::string>& names, std::int64_t n_columns) 
                     counted(n_columns, "column"),
                 {.option = "names"});
   }
-  std::unordered_set<std::string_view> seen;
+  NameIndex seen(names.size());
   for (const std::string& name : names) {
-    if (!seen.insert(name).second) {
+    if (seen.add(name) >= 0) {
       throw Error(ErrorCode::invalid_argument, "the name '" + name + "' is given to two columns", {.option = "names"});
     }
   }
@@ -136,6 +138,7 @@ void apply_roles(Table& table, const ReadOptions& options, const Schema* schema,
   }
   if (schema != nullptr) apply_schema(table, *schema, kind, options, retyper);
 
+  if (schema == nullptr && !names_columns(options)) return;
   // Uses the current names: those that the schema gave to positions count, too.
   const ColumnNames names(names_of(table), options.unknown_columns, table.source);
   const ColumnChoice choice = choose_columns(names, options);

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/name_index.hpp"
 #include "stope/io.hpp"
 
 namespace stope::io {
@@ -36,10 +36,13 @@ class ColumnNames {
 
   std::vector<std::string> names_;
   // The first question makes it: most tables are read without any, and some have millions of columns.
-  mutable std::unordered_map<std::string_view, std::int64_t> index_;
+  mutable NameIndex index_;
   UnknownColumns unknown_;
   std::string source_;
 };
+
+/// Whether the options name any column.
+bool names_columns(const ReadOptions& options);
 
 /// The label's name: the target that was asked for, else the schema's label, else empty.
 std::string target_name(const ReadOptions& options, const Schema* schema);

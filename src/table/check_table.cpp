@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
+#include "base/name_index.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -41,10 +41,10 @@ void refuse_repeated_name(const Column& column) {
 }
 
 void check_names(const Table& table) {
-  std::unordered_set<std::string_view> names;
-  for (const Column& column : table.columns) {
-    if (!names.insert(column.name).second) refuse_repeated_name(column);
-  }
+  NameIndex names(table.columns.size());
+  const auto name_of = [](const Column& column) -> std::string_view { return column.name; };
+  const std::int64_t repeated = names.add_all(table.columns, name_of);
+  if (repeated >= 0) refuse_repeated_name(table.columns[static_cast<std::size_t>(repeated)]);
 }
 
 void check_codes(const Column& column, std::int64_t begin, std::int64_t end) {

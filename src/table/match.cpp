@@ -1,9 +1,8 @@
 #include "table/match.hpp"
 
 #include <algorithm>
-#include <string_view>
-#include <unordered_map>
 
+#include "base/name_index.hpp"
 #include "stope/error.hpp"
 #include "stope/nearest_name.hpp"
 #include "table/check_table.hpp"
@@ -12,8 +11,10 @@ namespace stope {
 
 std::vector<FeatureSpec> features_of(const Table& table) {
   check_names(table);
+  const std::vector<std::int64_t> features = table.features();
   std::vector<FeatureSpec> attributes;
-  for (const std::int64_t index : table.features()) {
+  attributes.reserve(features.size());
+  for (const std::int64_t index : features) {
     const Column& column = table.columns[static_cast<std::size_t>(index)];
     attributes.push_back({column.name, column.type, column.values});
   }
@@ -32,10 +33,8 @@ std::vector<std::int32_t> map_values(const Values& values, const Values& known, 
 
 namespace {
 
-using ColumnsByName = std::unordered_map<std::string_view, const Column*>;
-
 [[noreturn]] void fail_missing(const std::string& attribute, const std::vector<FeatureSpec>& attributes,
-                               const Table& table, const ColumnsByName& columns) {
+                               const Table& table, const NameIndex& columns) {
   std::vector<std::string> names;
   names.reserve(table.columns.size());
   for (const Column& column : table.columns) names.push_back(column.name);
@@ -53,16 +52,16 @@ using ColumnsByName = std::unordered_map<std::string_view, const Column*>;
 std::vector<MatchedColumn> match_columns(const std::vector<FeatureSpec>& attributes, const Table& table, Compat compat,
                                          ValueMapping mapping) {
   check_shape(table);
-  ColumnsByName columns;
-  for (const Column& column : table.columns) {
-    if (!columns.emplace(column.name, &column).second) refuse_repeated_name(column);
-  }
+  NameIndex columns(table.columns.size());
+  const auto name_of = [](const Column& column) -> std::string_view { return column.name; };
+  const std::int64_t repeated = columns.add_all(table.columns, name_of);
+  if (repeated >= 0) refuse_repeated_name(table.columns[static_cast<std::size_t>(repeated)]);
   std::vector<MatchedColumn> matched;
   matched.reserve(attributes.size());
   for (const FeatureSpec& attribute : attributes) {
-    const auto at = columns.find(attribute.name);
-    if (at == columns.end()) fail_missing(attribute.name, attributes, table, columns);
-    const Column& column = *at->second;
+    const std::int64_t at = columns.find(attribute.name);
+    if (at < 0) fail_missing(attribute.name, attributes, table, columns);
+    const Column& column = table.columns[static_cast<std::size_t>(at)];
     const bool nominal = is_nominal(attribute.type);
     if (column.nominal() != nominal) {
       throw Error(ErrorCode::invalid_data,

@@ -78,10 +78,46 @@ void Dictionary::add_missing_token(std::string_view token) {
   }
   std::string padded(token);
   padded.append(16, '\0');
-  place(key_of(std::string_view(padded).substr(0, token.size())), token.size(),
-        kFirstToken - static_cast<std::int32_t>(tokens_.size()));
+  token_keys_.push_back(key_of(std::string_view(padded).substr(0, token.size())));
   tokens_.emplace_back(token);
   quoted_tokens_.push_back(kMissingCode);
+  place_token(tokens_.size() - 1);
+}
+
+void Dictionary::place_token(std::size_t token) {
+  place(token_keys_[token], tokens_[token].size(), kFirstToken - static_cast<std::int32_t>(token));
+}
+
+void Dictionary::restart() {
+  // A column of many values leaves a table that would cost the next column more to clear than to allocate.
+  constexpr std::size_t kKeptBytes = std::size_t{4} << 10;
+  std::int64_t freed = 0;
+  if (static_cast<std::int64_t>(mask_) + 1 > kFirstSlots) {
+    freed += (static_cast<std::int64_t>(mask_) + 1) * static_cast<std::int64_t>(sizeof(Slot));
+    slots_.reset();
+  }
+  if (block_bytes_ > kKeptBytes || blocks_.size() > 1) {
+    freed += static_cast<std::int64_t>(block_bytes_);
+    blocks_.clear();
+    block_bytes_ = 0;
+    free_ = nullptr;
+  } else if (!blocks_.empty()) {
+    free_ = blocks_.front().get();
+  }
+  room_ = block_bytes_;
+  meter_.give_back(freed);
+  taken_ -= freed;
+  texts_.clear();
+  rows_.clear();
+  std::fill(quoted_tokens_.begin(), quoted_tokens_.end(), kMissingCode);
+  n_slots_used_ = 0;
+  if (slots_ == nullptr) {
+    mask_ = 0;
+    grow();
+  } else {
+    std::fill_n(slots_.get(), kFirstSlots, Slot{0, 0, kFree, 0});
+  }
+  for (std::size_t token = 0; token < tokens_.size(); ++token) place_token(token);
 }
 
 std::int32_t Dictionary::insert(const Key& key, std::string_view value, std::int64_t row) {
@@ -126,6 +162,7 @@ std::string_view Dictionary::store(std::string_view value) {
     meter_.take(static_cast<std::int64_t>(size));
     taken_ += static_cast<std::int64_t>(size);
     blocks_.push_back(std::make_unique<char[]>(size));
+    block_bytes_ += size;
     free_ = blocks_.back().get();
     room_ = size;
   }
@@ -144,7 +181,7 @@ void Dictionary::grow() {
   taken_ += bytes;
   auto slots = std::make_unique_for_overwrite<Slot[]>(static_cast<std::size_t>(n_new));
   const auto mask = static_cast<std::uint64_t>(n_new - 1);
-  for (std::int64_t i = 0; i < n_new; ++i) slots[static_cast<std::size_t>(i)] = {0, 0, kFree, 0};
+  std::fill_n(slots.get(), n_new, Slot{0, 0, kFree, 0});
   for (std::int64_t i = 0; i < n_old; ++i) {
     const Slot& slot = slots_[static_cast<std::size_t>(i)];
     if (slot.length == kFree) continue;

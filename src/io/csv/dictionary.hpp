@@ -38,6 +38,8 @@ class Dictionary {
 
   /// Makes `token` a missing token: find_or_add gives a code below 0 for it. Call this before any value is added.
   void add_missing_token(std::string_view token);
+  /// Forgets the values, for another column with the same missing tokens.
+  void restart();
 
   /// A value's first 16 bytes (or the hash of a longer value), and where its search begins.
   struct Key {
@@ -108,6 +110,7 @@ class Dictionary {
   std::int32_t append(std::string_view value, std::int64_t row);
   std::string_view store(std::string_view value);
   void grow();
+  void place_token(std::size_t token);
 
   MemoryMeter& meter_;
   std::int64_t taken_ = 0;
@@ -116,11 +119,13 @@ class Dictionary {
   std::int64_t n_slots_used_ = 0;
   std::vector<std::string_view> texts_;  // by code
   std::vector<std::int64_t> rows_;
-  std::vector<std::string> tokens_;          // token t has code kFirstToken - t in its slot
+  std::vector<std::string> tokens_;  // token t has code kFirstToken - t in its slot
+  std::vector<Key> token_keys_;
   std::vector<std::int32_t> quoted_tokens_;  // per token the code of the value spelled like it, or kMissingCode
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* free_ = nullptr;
   std::size_t room_ = 0;
+  std::size_t block_bytes_ = 0;  // of all blocks
 };
 
 }  // namespace stope::io::csv

@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kShownCells = 3;
 constexpr std::size_t kShownNames = 3;  // besides the first
 constexpr std::size_t kShownBytes = 40;
+constexpr std::int64_t kTasksPerThread = 16, kMostAtOnce = 4096;  // columns that are looked at in one task
 constexpr std::int64_t kShare = 20;  // a column is nearly numeric if at most every 20th cell is something else
 
 // What a value of a nominal column could be in a column of another type.
@@ -34,6 +35,8 @@ enum ValueClass : std::uint8_t {
 
 // Spellings of "missing" that many programs write, and that a table of names may hold as names.
 bool means_missing(std::string_view value) {
+  constexpr std::size_t kLongest = 7;
+  if (value.size() > kLongest) return false;
   constexpr std::array<std::string_view, 16> kSpellings = {"n/a",  "na",      "n.a.",    "null", "none", "nil",
                                                            "-",    "--",      "---",     ".",    "..",   "nan",
                                                            "#n/a", "missing", "unknown", "\\n"};
@@ -114,19 +117,7 @@ class Warnings {
     if (!file_.plan.title_doubt.empty()) run_.warn(warning::kTitle, file_.text.name + ": " + file_.plan.title_doubt);
     tell_ragged();
     if (file_.plan.columns.size() == 1 && options_.separator == '\0') look_for_blanks();
-    for (std::size_t c = 0; c < file_.plan.columns.size(); ++c) {
-      const ColumnPlan& plan = file_.plan.columns[c];
-      if (plan.ignored) continue;
-      if (plan.kind == Kind::nominal) {
-        if (!plan.declared) look_at_values(c);
-        continue;
-      }
-      if (!plan.declared && has_no_value(c)) {
-        if (add(kNoValues, c)) messages_[kNoValues].text = named(c) + " has no value in any row";
-        continue;
-      }
-      look_at_numbers(c);
-    }
+    look_at_columns();
     for (const Message& message : messages_) {
       if (message.columns.empty()) continue;
       run_.warn(message.code, message.text + others(message));
@@ -141,6 +132,14 @@ class Warnings {
     std::vector<std::size_t> columns = {};
   };
   enum Kinds : std::size_t { kSpelled, kNearly, kUnread, kThousands, kSigns, kCommas, kLost, kOffsets, kNoValues };
+  static constexpr std::size_t kKinds = 9;
+  static constexpr unsigned bit(Kinds kind) { return 1U << kind; }
+
+  // Value lists that wide tables share, and what follows from the values of the last one alone.
+  struct LastList {
+    Values values = {};
+    unsigned kinds = 0;
+  };
 
   // Which of the messages about numbers that no reading takes; each has an option of its own that helps.
   static Kinds kind_of(unsigned ways) {
@@ -177,73 +176,117 @@ class Warnings {
                                        std::to_string(n_fields) + " fields apart by blanks");
   }
 
-  // Whether the text for the first column is still to be written.
-  bool add(Kinds kind, std::size_t c) {
-    messages_[kind].columns.push_back(c);
-    return messages_[kind].columns.size() == 1;
+  // All threads look at the columns. Then the messages are written in their order.
+  void look_at_columns() {
+    const std::int64_t n = std::ssize(file_.plan.columns);
+    const std::int64_t some = std::clamp<std::int64_t>(n / (kTasksPerThread * file_.pool.size()), 1, kMostAtOnce);
+    std::vector<std::uint16_t> kinds(static_cast<std::size_t>(n));
+    file_.pool.parallel_for((n + some - 1) / some, run_.cancel, [&](std::int64_t task, int) {
+      LastList last;
+      for (std::int64_t c = task * some; c < std::min(n, (task + 1) * some); ++c) {
+        const auto at = static_cast<std::size_t>(c);
+        kinds[at] = static_cast<std::uint16_t>(kinds_of(at, last));
+      }
+    });
+    for (std::size_t c = 0; c < kinds.size(); ++c) {
+      for (std::size_t kind = 0; kinds[c] >> kind != 0; ++kind) {
+        if ((kinds[c] >> kind & 1) == 0) continue;
+        messages_[kind].columns.push_back(c);
+        if (messages_[kind].columns.size() == 1) messages_[kind].text = text_of(static_cast<Kinds>(kind), c);
+      }
+    }
   }
 
-  void look_at_values(std::size_t c) {
+  // The kinds of messages that a column belongs to, as bits.
+  unsigned kinds_of(std::size_t c, LastList& last) const {
+    const ColumnPlan& plan = file_.plan.columns[c];
+    if (plan.ignored) return 0;
+    if (plan.kind == Kind::nominal) return plan.declared ? 0 : kinds_of_values(c, last);
+    if (!plan.declared && has_no_value(c)) return bit(kNoValues);
+    const bool comma = plan.kind == Kind::numeric && plan.decimal != file_.plan.rules.dialect.decimal;
+    return (comma ? bit(kCommas) : 0) | (file_.odd.lost_digits.contains(c) ? bit(kLost) : 0) |
+           (file_.odd.offset_times.contains(c) ? bit(kOffsets) : 0);
+  }
+
+  unsigned kinds_of_values(std::size_t c, LastList& last) const {
     const Column& column = file_.table.columns[c];
+    if (!column.values.empty() && column.values.begin() == last.values.begin()) return last.kinds;
     const NominalCells cells = classify(column, file_.plan.rules);
     if (cells.present == 0) {  // no value is a number or a date
-      look_at_spellings(c);
-      return;
+      last = {column.values, kinds_of_spellings(column)};
+      return last.kinds;
     }
-    const std::int64_t spelled = cells.cells[kSpelledNumber];
-    if (spelled > 0 && cells.cells[kDate] + cells.cells[kNoValue] + cells.cells[kWord] == 0) {
-      std::vector<bool> classes(kClasses);
-      classes[kSpelledNumber] = true;
-      if (!add(kSpelled, c)) return;
-      messages_[kSpelled].text = named(c) + " is nominal, so that its numbers stay as they are spelled: " +
-                                 cell_of_row(c, first_rows(c, cells, classes, 1).front());
-      return;
-    }
+    if (is_spelled(cells)) return bit(kSpelled);
     Exceptions exceptions;
-    if (!find_exceptions(cells, exceptions)) {
-      look_at_spellings(c);
-    } else if (add(kNearly, c)) {
-      messages_[kNearly].text = named(c) + " is nominal, but " + std::to_string(exceptions.regular) + " of its " +
-                                std::to_string(cells.present) + " values are " +
-                                (exceptions.dates ? "dates" : "numbers") + "; " +
-                                lines_of(c, cells, exceptions.classes);
-    }
+    return find_exceptions(cells, exceptions) ? bit(kNearly) : kinds_of_spellings(column);
   }
 
-  // All values are spelled alike, in a way that nobody reads.
-  void look_at_spellings(std::size_t c) {
+  // Numbers that are spelled as a double would not give them back, and nothing else.
+  static bool is_spelled(const NominalCells& cells) {
+    return cells.cells[kSpelledNumber] > 0 && cells.cells[kDate] + cells.cells[kNoValue] + cells.cells[kWord] == 0;
+  }
+
+  // The ways in which all values are spelled alike, and that nobody reads.
+  static unsigned ways_of(const Column& column) {
     unsigned ways = kAnyNearNumber;
-    for (const std::string& value : file_.table.columns[c].values) {
+    for (const std::string& value : column.values) {
       if (!means_missing(value)) ways &= near_numbers_of(value);
-      if (ways == 0) return;
+      if (ways == 0) break;
     }
-    const Kinds kind = kind_of(ways);
-    if (ways == kAnyNearNumber || !add(kind, c)) return;
-    const Buffer<std::int32_t>& codes = file_.table.columns[c].codes();
-    const auto first = std::find_if(codes.begin(), codes.end(), [&](std::int32_t code) {
-      return code >= 0 && !means_missing(file_.table.columns[c].values[code]);
-    });
-    messages_[kind].text = named(c) + " is nominal and stays text, but its values look like " +
-                           std::string(name_of_near_numbers(ways)) + ": " + cell_of_row(c, first - codes.begin());
+    return ways == kAnyNearNumber ? 0 : ways;
   }
 
-  void look_at_numbers(std::size_t c) {
+  static unsigned kinds_of_spellings(const Column& column) {
+    const unsigned ways = ways_of(column);
+    return ways == 0 ? 0 : bit(kind_of(ways));
+  }
+
+  // The text about the first column of a message.
+  std::string text_of(Kinds kind, std::size_t c) const {
     const ColumnPlan& plan = file_.plan.columns[c];
-    if (plan.kind == Kind::numeric && plan.decimal != file_.plan.rules.dialect.decimal && add(kCommas, c)) {
-      messages_[kCommas].text = file_.text.name + ": the comma is taken as the decimal mark of " + named(c);
+    const Column& column = file_.table.columns[c];
+    switch (kind) {
+      case kSpelled: {
+        const NominalCells cells = classify(column, file_.plan.rules);
+        std::vector<bool> classes(kClasses);
+        classes[kSpelledNumber] = true;
+        return named(c) + " is nominal, so that its numbers stay as they are spelled: " +
+               cell_of_row(c, first_rows(c, cells, classes, 1).front());
+      }
+      case kNearly: {
+        const NominalCells cells = classify(column, file_.plan.rules);
+        Exceptions exceptions;
+        find_exceptions(cells, exceptions);
+        return named(c) + " is nominal, but " + std::to_string(exceptions.regular) + " of its " +
+               std::to_string(cells.present) + " values are " + (exceptions.dates ? "dates" : "numbers") + "; " +
+               lines_of(c, cells, exceptions.classes);
+      }
+      case kUnread:
+      case kThousands:
+      case kSigns: {
+        const Buffer<std::int32_t>& codes = column.codes();
+        const auto first = std::find_if(codes.begin(), codes.end(), [&](std::int32_t code) {
+          return code >= 0 && !means_missing(column.values[code]);
+        });
+        return named(c) + " is nominal and stays text, but its values look like " +
+               std::string(name_of_near_numbers(ways_of(column))) + ": " + cell_of_row(c, first - codes.begin());
+      }
+      case kCommas: return file_.text.name + ": the comma is taken as the decimal mark of " + named(c);
+      case kLost: {
+        const FirstField& lost = file_.odd.lost_digits.at(c);
+        double value = 0;
+        std::string number;
+        if (parse_number(content_of(lost.text), value, plan.decimal)) append_number(number, value);
+        return named(c) + " is numeric" + (plan.declared ? " as declared" : "") + ", which changes " +
+               cell(lost.offset, lost.text) + " to " + number;
+      }
+      case kOffsets: {
+        const FirstField& time = file_.odd.offset_times.at(c);
+        return "the times of " + named(c) + " were converted to UTC: " + cell(time.offset, time.text);
+      }
+      case kNoValues: break;
     }
-    const FirstField& lost = file_.lost_digits[c];
-    if (lost.offset >= 0 && add(kLost, c)) {
-      double value = 0;
-      std::string number;
-      if (parse_number(content_of(lost.text), value, plan.decimal)) append_number(number, value);
-      messages_[kLost].text = named(c) + " is numeric" + (plan.declared ? " as declared" : "") + ", which changes " +
-                              cell(lost.offset, lost.text) + " to " + number;
-    }
-    const FirstField& time = file_.offset_times[c];
-    if (time.offset >= 0 && add(kOffsets, c)) {
-      messages_[kOffsets].text = "the times of " + named(c) + " were converted to UTC: " + cell(time.offset, time.text);
-    }
+    return named(c) + " has no value in any row";
   }
 
   bool has_no_value(std::size_t c) const {
@@ -332,15 +375,15 @@ class Warnings {
   const ReadFile& file_;
   const ReadOptions& options_;
   const RunOptions& run_;
-  std::array<Message, 9> messages_ = {{{warning::kKeptAsSpelled, "; so are"},
-                                       {warning::kNearlyNumeric, "; much the same holds for"},
-                                       {warning::kNearlyNumeric, "; much the same holds for"},
-                                       {warning::kThousandsMarks, "; much the same holds for"},
-                                       {warning::kUnreadSigns, "; much the same holds for"},
-                                       {warning::kDecimalCommas, ", and of"},
-                                       {warning::kDigitsLost, "; the same happens in"},
-                                       {warning::kOffsetsDropped, "; so were those of"},
-                                       {warning::kNoValues, "; neither has"}}};
+  std::array<Message, kKinds> messages_ = {{{warning::kKeptAsSpelled, "; so are"},
+                                            {warning::kNearlyNumeric, "; much the same holds for"},
+                                            {warning::kNearlyNumeric, "; much the same holds for"},
+                                            {warning::kThousandsMarks, "; much the same holds for"},
+                                            {warning::kUnreadSigns, "; much the same holds for"},
+                                            {warning::kDecimalCommas, ", and of"},
+                                            {warning::kDigitsLost, "; the same happens in"},
+                                            {warning::kOffsetsDropped, "; so were those of"},
+                                            {warning::kNoValues, "; neither has"}}};
 };
 
 }  // namespace

@@ -18,9 +18,9 @@ struct ReadFile {
   const Layout& layout;
   const std::vector<Segment>& segments;
   const Table& table;
-  const std::vector<FirstField>& lost_digits;   ///< by column
-  const std::vector<FirstField>& offset_times;  ///< by column
+  const OddFields& odd;
   const RaggedRecords& ragged;
+  ThreadPool& pool;  ///< that looks at the columns
 };
 
 /// Calls run.warn at most once for each code (stope/warning.hpp). A warning names the first column it is about, with

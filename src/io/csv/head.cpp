@@ -92,9 +92,14 @@ const HeadRecord* first_record(const Head& head) {
 char find_separator(const Text& text, const Dialect& dialect, const CancelToken& cancel) {
   char best = ',';
   std::int64_t best_score = 0;
+  std::string_view plain;  // records without a quote, which end at the same places for every candidate
   for (const char candidate : {',', ';', '\t', '|'}) {
     if (candidate == dialect.decimal || candidate == dialect.comment) continue;
-    const Head head = read_head(text, {candidate, dialect.decimal, dialect.comment}, kRecords, kBytes, cancel);
+    if (!plain.empty() && plain.find(candidate) == std::string_view::npos) continue;  // every record has one field
+    std::int64_t next = 0;
+    const Head head = read_head(text, {candidate, dialect.decimal, dialect.comment}, kRecords, kBytes, cancel, &next);
+    const std::string_view seen = text.view.substr(0, static_cast<std::size_t>(next));
+    if (seen.find('"') == std::string_view::npos) plain = seen;
     std::size_t first = 0;
     bool consistent = true;
     for (const HeadRecord& record : head) {

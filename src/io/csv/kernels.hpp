@@ -19,8 +19,8 @@ struct EndCount {
   bool odd_quotes = false;  ///< the guess flips for the next range
 };
 
-/// The fields of some records. `ends[i]` is the offset, from the first record, of the byte after field i; field i + 1
-/// begins one byte later.
+/// Fields, of some records or within one. `ends[i]` is the offset of the byte after field i; field i + 1 begins one
+/// byte later.
 struct FieldIndex {
   std::int64_t n_fields = 0;
   std::int64_t n_newlines = 0;  ///< fields that end a record
@@ -60,10 +60,11 @@ struct Kernels {
   /// Counts in text[begin, end), part of a text of n bytes. `line_start`: a line is known to begin at `begin`.
   EndCount (*count_ends)(const char* text, std::int64_t begin, std::int64_t end, std::int64_t n, bool line_start);
 
-  /// Indexes the records from `text` on, the start of a record, until it has `max_fields` fields or has read `size`
-  /// bytes, which end with a record. Writes up to max_fields + 64 entries.
+  /// Indexes the fields from `text` on, the start of a field, until it has `max_fields` of them or has read `size`
+  /// bytes, which end with a field. Offsets count from `origin` bytes before `text`. Writes up to max_fields + 64
+  /// entries.
   FieldIndex (*index_fields)(const char* text, std::int64_t size, char separator, std::int64_t max_fields,
-                             std::uint32_t* ends);
+                             std::uint32_t origin, std::uint32_t* ends);
 
   /// Reads the plain decimals of a column: [-]digits[.digits] with at most 16 characters after the sign, whose digits
   /// are a number below 2^53. An empty field becomes NaN. Rows with anything else go to `rest`.

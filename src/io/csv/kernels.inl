@@ -181,7 +181,7 @@ static EndCount count_ends(const char* text, std::int64_t begin, std::int64_t en
 #endif
 
 static FieldIndex index_fields(const char* text, std::int64_t size, char separator, std::int64_t max_fields,
-                               std::uint32_t* ends) {
+                               std::uint32_t origin, std::uint32_t* ends) {
   FieldIndex index;
   std::uint32_t* to = ends;
   std::uint64_t inside = 0;  // all ones within quotes
@@ -191,7 +191,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
   // Offsets have 32 bits. A batch that reaches further is left to the grammar (record.hpp), which reports the record's
   // length.
   constexpr std::int64_t kFarthest = (std::int64_t{1} << 32) - 256;
-  if (size > kFarthest) size = kFarthest;
+  if (size > kFarthest - origin) size = kFarthest - origin;
   for (std::int64_t at = 0; at < size && to - ends < max_fields; at += 64) {
     const char* p = text + at;
     Masks m = masks_of(p, separator);
@@ -222,7 +222,7 @@ static FieldIndex index_fields(const char* text, std::int64_t size, char separat
     }
     irregular |= lone_cr;
     index.n_newlines += __builtin_popcountll(newlines);
-    to = write_bits(bits, static_cast<std::uint32_t>(at), to);
+    to = write_bits(bits, origin + static_cast<std::uint32_t>(at), to);
   }
   index.n_fields = to - ends;
   index.irregular = irregular != 0;

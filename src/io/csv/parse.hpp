@@ -7,10 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "io/csv/dictionary.hpp"
-#include "io/csv/kernels.hpp"
-#include "io/csv/plan.hpp"
-#include "io/csv/segments.hpp"
+#include "io/csv/column_parser.hpp"
+#include "io/csv/padded_text.hpp"
 
 namespace stope::io::csv {
 
@@ -18,23 +16,6 @@ namespace stope::io::csv {
 struct ColumnOutput {
   double* numbers = nullptr;
   std::int32_t* codes = nullptr;
-};
-
-/// A field that a declared column cannot take. Offsets are offsets in the text.
-struct BadValue {
-  std::int64_t offset = -1;  ///< -1: none
-  std::int64_t column = 0;
-  std::string text;
-};
-
-/// The first field of a column of some kind, if there is one.
-struct FirstField {
-  std::int64_t offset = -1;  ///< in the text; -1: none
-  std::string text;
-
-  void note(std::int64_t at, std::string_view field) {
-    if (offset < 0 || at < offset) *this = {at, std::string(field)};
-  }
 };
 
 /// Records that have not as many fields as the table has columns.
@@ -56,15 +37,10 @@ struct ParseJob {
   std::int64_t batch_fields = 0;      ///< fields indexed before columns are filled; at least one record
   std::vector<std::size_t> columns;   ///< the columns to fill
   std::vector<ColumnOutput> outputs;  ///< one per column of the plan
-  std::int64_t tail_begin = 0;        ///< from here on the text is in `tail`, followed by kPadding readable bytes
-  Buffer<char> tail;
-  std::int64_t tail_size = 0;
+  const PaddedText& padded;
   std::vector<std::atomic<bool>>
       misfits;  ///< per column: whether a field does not fit its reading, and others are left
 };
-
-/// Copies the last segment into job.tail and ends it with a line feed if it has no end.
-void make_tail(ParseJob& job, const Segment& last);
 
 enum class ParseStatus {
   done,
@@ -81,20 +57,13 @@ class Worker {
 
   const BadValue& bad_value() const { return bad_value_; }
   const Dictionary& dictionary(std::size_t column) const { return *columns_[column].dictionary; }
-  bool all_whole(std::size_t column) const { return columns_[column].all_whole; }
-  bool any_present(std::size_t column) const { return columns_[column].any_present; }
-  /// The first number of a declared column whose digits a double does not give back.
-  const FirstField& lost_digits(std::size_t column) const { return columns_[column].lost_digits; }
+  const ColumnNotes& notes(std::size_t column) const { return columns_[column].notes; }
   const RaggedRecords& ragged() const { return ragged_; }
-  /// The first time of a column with an offset from UTC.
-  const FirstField& offset_time(std::size_t column) const { return columns_[column].offset_time; }
 
  private:
   struct ColumnState {
     std::unique_ptr<Dictionary> dictionary;
-    bool all_whole = true;
-    bool any_present = false;
-    FirstField lost_digits, offset_time;
+    ColumnNotes notes;
   };
   struct Batch {
     const char* base;          // the batch's first byte
@@ -114,26 +83,14 @@ class Worker {
   bool index_by_grammar(Batch& batch);
   bool fit_record(const Batch& batch, const Record& record, std::int64_t at, std::int64_t row);
   void fill(const Batch& batch);
-  void fill_numbers(const Batch& batch, const ColumnSlice& slice, std::size_t column);
-  void fill_dates(const Batch& batch, const ColumnSlice& slice, std::size_t column);
-  void fill_codes(const Batch& batch, const ColumnSlice& slice, std::size_t column);
-  std::int32_t code_of(std::string_view field, Dictionary& dictionary, std::int64_t row);
-  bool take_leading_zeros(const Batch& batch, const ColumnSlice& slice, std::size_t column);
-  bool take_number(const Batch& batch, std::size_t column, std::string_view field);
-  void note_rounding(const Batch& batch, std::size_t column, std::string_view field, double value);
-  void refuse(const Batch& batch, std::size_t column, std::string_view field);
-  void note_numbers(std::size_t column, const double* values, std::int64_t n, const PlainNumbers& plain);
-  std::int64_t offset_of(const Batch& batch, std::string_view field) const {
-    return batch.text_offset + (field.data() - batch.base);
-  }
-  void note_bad(const Batch& batch, std::size_t column, std::string_view field);
+  Fit fill_column(const Batch& batch, const Fields& fields, std::size_t column);
+  void note_bad(std::size_t column);
 
   ParseJob& job_;
   std::int64_t max_rows_;
   std::vector<ColumnState> columns_;
-  std::vector<std::uint32_t> begins_, ends_, rest_;
-  std::vector<Dictionary::Key> keys_;
-  std::string scratch_;
+  ColumnParser parser_;
+  std::vector<std::uint32_t> begins_, ends_;
   BadValue bad_value_;
   RaggedRecords ragged_;
 };

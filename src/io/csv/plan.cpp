@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/counted.hpp"
+#include "base/name_index.hpp"
 #include "io/column_choice.hpp"
 #include "io/csv/head.hpp"
 #include "io/csv/header.hpp"
@@ -72,23 +73,21 @@ Dialect dialect_of(const Text& text, const ReadOptions& options, const CancelTok
 
 std::vector<std::string> header_names(const Text& text, const HeadRecord& record, bool guessed) {
   std::vector<std::string> names;
-  names.reserve(record.fields.size());  // so that views of them stay valid
-  std::unordered_set<std::string_view> seen;
-  seen.reserve(record.fields.size());
-  for (const HeadField& field : record.fields) {
-    std::string& name = names.emplace_back(content_of(field_text(text, field)));
-    if (name.empty()) continue;
-    if (!seen.insert(name).second) {
-      Place place = place_of(text, field.begin);
-      place.option = guessed ? "header" : "names";
-      throw Error(ErrorCode::invalid_data, "a second column is named '" + name + "'", place);
-    }
+  names.reserve(record.fields.size());
+  NameIndex seen(record.fields.size());
+  for (const HeadField& field : record.fields) names.push_back(content_of(field_text(text, field)));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i + NameIndex::kAhead < names.size()) seen.prefetch(names[i + NameIndex::kAhead]);
+    if (names[i].empty() || seen.add(names[i]) < 0) continue;
+    Place place = place_of(text, record.fields[i].begin);
+    place.option = guessed ? "header" : "names";
+    throw Error(ErrorCode::invalid_data, "a second column is named '" + names[i] + "'", place);
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!names[i].empty()) continue;
     names[i] = std::to_string(i + 1);
     while (seen.contains(names[i])) names[i] += '_';  // a table of numbered columns with one of row names
-    seen.insert(names[i]);
+    seen.add(names[i]);
   }
   return names;
 }
@@ -98,7 +97,7 @@ void declare(ColumnPlan& column, Kind kind, ValueType type) {
   column.declared = true;
   if (is_nominal(column.type) != is_nominal(type) || !is_nominal(type)) {
     column.type = type;
-    column.values.clear();
+    column.known.reset();
     column.listed = false;
   }
 }
@@ -109,6 +108,7 @@ Kind kind_of(ValueType type) {
 
 void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, const Schema* schema,
                         const std::string& source) {
+  if (schema == nullptr && !names_columns(options)) return;
   std::vector<std::string> names;
   names.reserve(plan.columns.size());
   for (const ColumnPlan& column : plan.columns) names.push_back(column.name);
@@ -120,8 +120,8 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
       if (kind == Names::positions) names[i] = column.name = spec.name;
       declare(column, kind_of(spec.type), spec.type);
       column.type = spec.type;
-      column.values = spec.values.names();
       column.listed = !spec.values.empty();
+      if (column.listed) column.known = std::make_unique<KnownValues>(KnownValues{spec.values.names(), {}});
     }
   }
   const ColumnNames known(std::move(names), options.unknown_columns, source);
@@ -183,11 +183,14 @@ void collect_values(ColumnPlan& plan, const Text& text, const Head& data, std::s
     if (value.empty() || (!is_quoted(field) && rules.is_token(value))) return;
     if (seen.insert(value).second) found.emplace_back(std::move(value), row);
   });
-  if (found.size() > kHeadValues && order == NominalOrder::sorted) return;
+  if (found.empty() || (found.size() > kHeadValues && order == NominalOrder::sorted)) return;
   if (order == NominalOrder::sorted) std::sort(found.begin(), found.end());
+  plan.known = std::make_unique<KnownValues>();
+  plan.known->values.reserve(found.size());
+  plan.known->first_rows.reserve(found.size());
   for (auto& [value, row] : found) {
-    plan.values.push_back(std::move(value));
-    plan.first_rows.push_back(row);
+    plan.known->values.push_back(std::move(value));
+    plan.known->first_rows.push_back(row);
   }
 }
 
@@ -245,6 +248,7 @@ Head take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& o
     plan.data_begin = first.next;
     kind = Names::given;
   } else {
+    names.reserve(n_columns);
     for (std::size_t i = 0; i < n_columns; ++i) names.push_back(std::to_string(i + 1));
   }
   if (!options.names.empty()) {
@@ -252,11 +256,8 @@ Head take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& o
     names = options.names;
     kind = Names::given;
   }
-  for (std::string& name : names) {
-    ColumnPlan column;
-    column.name = std::move(name);
-    plan.columns.push_back(std::move(column));
-  }
+  plan.columns.resize(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) plan.columns[i].name = std::move(names[i]);
   head.erase(head.begin(),
              std::find_if(head.begin(), head.end(), [&](const HeadRecord& r) { return r.begin >= plan.data_begin; }));
   return head;
@@ -275,7 +276,7 @@ void check_first_record(const Text& text, const Head& head, std::int64_t at, con
 
 }  // namespace
 
-void take_next_reading(ColumnPlan& column, const FieldRules& rules) {
+void take_next_reading(ColumnReading& column, const FieldRules& rules) {
   const unsigned reading = column.left & (~column.left + 1);  // the lowest bit
   column.left &= ~reading;
   column.decimal = reading == kCommaNumbers ? ',' : rules.dialect.decimal;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,17 +15,31 @@ namespace stope::io::csv {
 
 enum class Kind { numeric, date, nominal };
 
-struct ColumnPlan {
-  std::string name;
+/// How the fields of a column are read.
+struct ColumnReading {
   Kind kind = Kind::numeric;
-  char decimal = '.';                    ///< of numbers
-  unsigned left = 0;                     ///< readings to try if a field does not fit `kind`: the guess was wrong
-  bool declared = false;                 ///< by schema or options
-  bool listed = false;                   ///< the schema lists the values: any other is an error
-  bool ignored = false;                  ///< by the options: nothing is told of such a column
-  ValueType type = ValueType::real;      ///< as declared
-  std::vector<std::string> values;       ///< known beforehand, from the schema or from the head of the file
-  std::vector<std::int64_t> first_rows;  ///< first rows of `values`, if they come from the file
+  char decimal = '.';                ///< of numbers
+  bool declared = false;             ///< by schema or options
+  bool listed = false;               ///< the schema lists the values: any other is an error
+  unsigned left = 0;                 ///< readings to try if a field does not fit `kind`: the guess was wrong
+  ValueType type = ValueType::real;  ///< as declared
+};
+
+/// Values that are known before the file is parsed, from the schema or from its head.
+struct KnownValues {
+  std::vector<std::string> values;
+  std::vector<std::int64_t> first_rows;  ///< of `values`, if they come from the file
+};
+
+struct ColumnPlan : ColumnReading {
+  std::string name;
+  std::unique_ptr<KnownValues> known = nullptr;  ///< null: none
+  bool ignored = false;                          ///< by the options: nothing is told of such a column
+
+  const std::vector<std::string>& values() const {
+    static const std::vector<std::string> none;
+    return known == nullptr ? none : known->values;
+  }
 };
 
 struct Plan {
@@ -36,7 +51,7 @@ struct Plan {
 };
 
 /// Goes on to the first reading that is left; there is one.
-void take_next_reading(ColumnPlan& column, const FieldRules& rules);
+void take_next_reading(ColumnReading& column, const FieldRules& rules);
 
 /// Plans from the head of `text`. Throws invalid_data (empty, no text file, malformed first record, duplicate column
 /// names, a schema that does not match) and invalid_argument (contradictory options).

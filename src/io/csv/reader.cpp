@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
-#include <optional>
 
 #include "base/checked.hpp"
 #include "base/environment.hpp"
-#include "base/polled_sort.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "io/csv/guess_warnings.hpp"
+#include "io/csv/nominal_values.hpp"
 #include "io/csv/parse.hpp"
+#include "io/csv/wide.hpp"
 #include "table/column_memory.hpp"
 
 namespace stope::io::csv {
@@ -22,6 +22,9 @@ namespace {
 // fields keep their text, index and output in the first two cache levels (bench/results/csv_*.json).
 constexpr std::int64_t kChunkBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kBatchFields = 4096;
+// Records of a batch of long ones: their values of one column fill two lines of memory. At most so many fields, whose
+// index takes 8 MB.
+constexpr std::int64_t kLeastBatch = 16, kMostBatchFields = std::int64_t{1} << 20;
 
 std::int64_t chunk_bytes(const Tuning& tuning) {
   if (tuning.chunk_bytes > 0) return tuning.chunk_bytes;
@@ -36,7 +39,7 @@ class Reader {
       : options_(options),
         run_(run),
         kernels_(tuning.kernels != nullptr ? *tuning.kernels : best_kernels()),
-        batch_fields_(tuning.batch_fields > 0 ? tuning.batch_fields : kBatchFields),
+        tuning_(tuning),
         budget_(std::max<std::int64_t>(0, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0))),
         text_(open_text(bytes, options, budget_)),
         plan_(make_plan(text_, options, schema, run.cancel)),
@@ -55,25 +58,40 @@ class Reader {
       segments_ = exact_segments(text_, layout_, run_.cancel);
       if (!read_columns()) throw_bad_value();
     }
-    if (run_.warn)
-      warn_of_guesses({text_, plan_, layout_, segments_, table_, lost_digits_, offset_times_, ragged_}, options_, run_);
+    if (run_.warn) warn_of_guesses({text_, plan_, layout_, segments_, table_, odd_, ragged_, pool_}, options_, run_);
     return std::move(table_);
   }
 
  private:
+  bool is_wide() const {
+    if (layout_.ragged || n_rows_ == 0) return false;
+    return tuning_.tile_width > 0 || (tuning_.tile_width == 0 && suits_tiles(n_rows_, layout_.n_columns));
+  }
+
+  std::int64_t batch_fields() const {
+    if (tuning_.batch_fields > 0) return tuning_.batch_fields;
+    const std::int64_t batch = layout_.n_columns < kMostBatchFields ? kLeastBatch * layout_.n_columns : 0;
+    return std::clamp(batch, kBatchFields, kMostBatchFields);
+  }
+
   // False if a segment was not as guessed or holds a bad value.
   bool read_columns() {
     bad_value_ = {};
+    odd_ = {};
+    ragged_ = {};
     n_rows_ = segments_.empty() ? 0 : segments_.back().first_row + segments_.back().n_rows;
     table_ = {};
     table_.source = text_.name;
     table_.n_rows = n_rows_;
     table_.columns.resize(plan_.columns.size());
+    if (is_wide()) {
+      return read_wide({text_, layout_, segments_, kernels_, run_, options_.nominal_order, budget_, tuning_.tile_width,
+                        pool_, plan_, table_, odd_},
+                       bad_value_);
+    }
     std::vector<std::size_t> columns(plan_.columns.size());
     std::iota(columns.begin(), columns.end(), std::size_t{0});
     std::vector<std::size_t> wrong;
-    lost_digits_.assign(columns.size(), {});
-    offset_times_.assign(columns.size(), {});
     while (!columns.empty()) {
       if (!parse(columns, wrong)) return false;
       // What a column seemed to be at the head of the file does not hold further down: it is read again.
@@ -108,20 +126,12 @@ class Reader {
   }
 
   bool parse(const std::vector<std::size_t>& columns, std::vector<std::size_t>& wrong) {
-    ParseJob job{text_,
-                 layout_,
-                 plan_,
-                 kernels_,
-                 batch_fields_,
-                 columns,
-                 {},
-                 0,
-                 {},
-                 0,
-                 std::vector<std::atomic<bool>>(plan_.columns.size())};
+    const auto n = static_cast<std::int64_t>(text_.view.size());
+    const PaddedText padded(text_.view, segments_.empty() ? Segment{n, n} : segments_.back());
+    ParseJob job{text_,    layout_,        plan_,
+                 kernels_, batch_fields(), columns,
+                 {},       padded,         std::vector<std::atomic<bool>>(plan_.columns.size())};
     allocate(job);
-    job.tail_begin = static_cast<std::int64_t>(text_.view.size());
-    if (!segments_.empty()) make_tail(job, segments_.back());
     MemoryMeter meter(budget_ - table_.bytes_in_memory(), text_.name);
     std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool_.size()));
     // There is at least one worker: its seeded dictionaries are the values of a table without rows.
@@ -163,7 +173,7 @@ class Reader {
 
   void note_failure(const Worker& worker, ParseStatus status) {
     if (status != ParseStatus::bad_value) return;
-    const std::lock_guard lock(failure_mutex_);
+    const std::lock_guard lock(notes_mutex_);
     if (bad_value_.offset < 0 || worker.bad_value().offset < bad_value_.offset) bad_value_ = worker.bad_value();
   }
 
@@ -178,103 +188,56 @@ class Reader {
       column.type = plan.type;
       if (plan.kind == Kind::nominal) {
         finish_values(column, plan, c, workers, worker_of);
-        if (!plan.declared && is_truth_column(column)) column.type = ValueType::binominal;
+        if (!plan.declared && is_truth_list(column.values)) column.type = ValueType::binominal;
         return;
       }
-      note_first_fields(c, workers);
+      note_odd_fields(c, workers);
       if (plan.kind == Kind::numeric && !plan.declared) {
         bool whole = true, present = false;
         for (const auto& worker : workers) {
           if (worker == nullptr) continue;
-          whole = whole && worker->all_whole(c);
-          present = present || worker->any_present(c);
+          whole = whole && worker->notes(c).all_whole;
+          present = present || worker->notes(c).any_present;
         }
         column.type = whole && present ? ValueType::integer : ValueType::real;
       }
     });
   }
 
-  static bool is_truth_column(const Column& column) {
-    return !column.values.empty() && column.values.size() <= 2 &&
-           std::all_of(column.values.begin(), column.values.end(),
-                       [](const std::string& v) { return is_truth_value(v); });
-  }
-
-  void note_first_fields(std::size_t c, const Workers& workers) {
+  void note_odd_fields(std::size_t c, const Workers& workers) {
     for (const auto& worker : workers) {
       if (worker == nullptr) continue;
-      const FirstField& lost = worker->lost_digits(c);
-      const FirstField& time = worker->offset_time(c);
-      if (lost.offset >= 0) lost_digits_[c].note(lost.offset, lost.text);
-      if (time.offset >= 0) offset_times_[c].note(time.offset, time.text);
+      const FirstField& lost = worker->notes(c).lost_digits;
+      const FirstField& time = worker->notes(c).offset_time;
+      if (lost.offset < 0 && time.offset < 0) continue;
+      const std::lock_guard lock(notes_mutex_);
+      if (lost.offset >= 0) odd_.lost_digits[c].note(lost.offset, lost.text);
+      if (time.offset >= 0) odd_.offset_times[c].note(time.offset, time.text);
     }
   }
 
   // Makes one value list of all workers' dictionaries, in the order wanted, and its codes.
   void finish_values(Column& column, const ColumnPlan& plan, std::size_t c, const Workers& workers,
                      const std::vector<int>& worker_of) {
-    const auto n_known = static_cast<std::int32_t>(plan.values.size());
-    const bool final_already = std::all_of(workers.begin(), workers.end(), [&](const auto& worker) {
-      return worker == nullptr || worker->dictionary(c).size() == n_known;
-    });
-    if (final_already) {
-      column.values = plan.values;
-      return;
-    }
-    struct Entry {
-      std::string_view text;
-      std::int64_t row;
-      std::size_t worker;
-      std::int32_t code;
-    };
-    std::vector<Entry> entries;
+    std::vector<const Dictionary*> dictionaries(workers.size());
+    bool final_already = true;
     for (std::size_t w = 0; w < workers.size(); ++w) {
       if (workers[w] == nullptr) continue;
-      const Dictionary& dictionary = workers[w]->dictionary(c);
-      for (std::int32_t code = 0; code < dictionary.size(); ++code) {
-        entries.push_back({dictionary.value(code), dictionary.first_row(code), w, code});
-      }
+      dictionaries[w] = &workers[w]->dictionary(c);
+      final_already = final_already && dictionaries[w]->size() == std::ssize(plan.values());
     }
-    polled_sort(entries.begin(), entries.end(), run_.cancel, [](const Entry& a, const Entry& b) {
-      const int order = a.text.compare(b.text);
-      return order != 0 ? order < 0 : a.row < b.row;
-    });
-    // Equal texts are neighbours now, the earliest row first.
-    std::vector<std::pair<std::int64_t, std::int32_t>> groups;  // first row, index of the first entry
-    std::vector<std::int32_t> group_of(entries.size());
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (i == 0 || entries[i].text != entries[i - 1].text) {
-        groups.emplace_back(entries[i].row, static_cast<std::int32_t>(i));
-      }
-      group_of[i] = static_cast<std::int32_t>(groups.size()) - 1;
+    if (final_already) {
+      column.values = plan.values();
+      return;
     }
-    if (options_.nominal_order == NominalOrder::appearance) {
-      std::sort(groups.begin(), groups.end());
-    }
-    std::vector<std::int32_t> rank(groups.size());
-    std::vector<std::vector<std::int32_t>> maps(workers.size());
-    std::vector<std::string> values;
-    values.reserve(groups.size());
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const auto first = static_cast<std::size_t>(groups[g].second);
-      rank[static_cast<std::size_t>(group_of[first])] = static_cast<std::int32_t>(g);
-      values.emplace_back(entries[first].text);
-    }
-    column.values = std::move(values);
-    for (std::size_t w = 0; w < workers.size(); ++w) {
-      if (workers[w] != nullptr) maps[w].resize(static_cast<std::size_t>(workers[w]->dictionary(c).size()));
-    }
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      maps[entries[i].worker][static_cast<std::size_t>(entries[i].code)] = rank[static_cast<std::size_t>(group_of[i])];
-    }
-    std::int32_t* codes = std::get<Buffer<std::int32_t>>(column.data).data();
+    std::int32_t* const codes = std::get<Buffer<std::int32_t>>(column.data).data();
+    std::vector<CodedRows> rows;
+    rows.reserve(segments_.size());
     for (std::size_t s = 0; s < segments_.size(); ++s) {
-      const std::vector<std::int32_t>& map = maps[static_cast<std::size_t>(worker_of[s])];
-      std::int32_t* const end = codes + segments_[s].first_row + segments_[s].n_rows;
-      for (std::int32_t* code = codes + segments_[s].first_row; code != end; ++code) {
-        if (*code >= 0) *code = map[static_cast<std::size_t>(*code)];
-      }
+      rows.push_back({static_cast<std::size_t>(worker_of[s]),
+                      {codes + segments_[s].first_row, static_cast<std::size_t>(segments_[s].n_rows)}});
     }
+    column.values = join_dictionaries(dictionaries, options_.nominal_order, run_.cancel, rows);
   }
 
   [[noreturn]] void throw_bad_value() const {
@@ -291,7 +254,7 @@ class Reader {
   const ReadOptions& options_;
   const RunOptions& run_;
   const Kernels& kernels_;
-  std::int64_t batch_fields_;
+  const Tuning tuning_;
   std::int64_t budget_;
   Text text_;
   Plan plan_;
@@ -299,9 +262,9 @@ class Reader {
   Layout layout_;
   std::vector<Segment> segments_;
   std::int64_t n_rows_ = 0;
-  std::vector<FirstField> lost_digits_, offset_times_;  // by column
+  OddFields odd_;
   RaggedRecords ragged_;
-  std::mutex failure_mutex_;
+  std::mutex notes_mutex_;  // of odd_ and bad_value_
   BadValue bad_value_;
   Table table_;
 };

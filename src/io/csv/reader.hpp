@@ -11,7 +11,8 @@ namespace stope::io::csv {
 /// None of these changes a result.
 struct Tuning {
   std::int64_t chunk_bytes = 0;      ///< 0 = the environment's STOPE_CSV_CHUNK, else 1 MiB
-  std::int64_t batch_fields = 0;     ///< 0 = 4096
+  std::int64_t batch_fields = 0;     ///< 0 = 4096, more for long records
+  std::int64_t tile_width = 0;       ///< columns of a tile, for tables of any shape; 0 = as suits; -1 = no tiles
   const Kernels* kernels = nullptr;  ///< nullptr = the best that this CPU can run
 };
 

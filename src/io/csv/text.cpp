@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/checked.hpp"
 #include "base/escape.hpp"
@@ -216,11 +217,16 @@ Place place_of(const Text& text, std::int64_t offset) {
 }
 
 std::int64_t find_invalid_utf8(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
   const std::size_t n = text.size();
   for (std::size_t i = 0; i < n;) {
     const unsigned c = byte_at(text, i);
     if (c < 0x80) {
       ++i;
+      for (std::uint64_t word = 0; i + sizeof word <= n; i += sizeof word) {  // plain text at memory speed
+        std::memcpy(&word, text.data() + i, sizeof word);
+        if ((word & kHighBits) != 0) break;
+      }
       continue;
     }
     // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
