@@ -23,6 +23,7 @@ class SumTree {
  public:
   explicit SumTree(std::int64_t size) : size_(size) {}
   /// The most arrays that it holds after n pushes.
+  std::int64_t size() const { return size_; }
   static std::int64_t most_levels(std::int64_t n) { return std::bit_width(static_cast<std::uint64_t>(n)); }
 
   void push(const double* sums);

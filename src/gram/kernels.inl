@@ -115,6 +115,37 @@ STOPE_INLINE double whole_leaf(const T* row, const double* shift, const double* 
   return leaf_of(fours);
 }
 
+// A leaf of n <= kSlots columns: a slot has one product, or none, which is +0.0.
+template <class T, bool shifted>
+STOPE_INLINE double narrow_leaf(const T* row, const double* shift, const double* x, std::int64_t n) {
+  Doubles fours[kFours] = {};
+  std::int64_t column = 0;
+  int at = 0;
+  for (; column + 4 * kLanes <= n; column += 4 * kLanes, ++at) {
+    Doubles slots[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t c = column + i * kLanes;
+      slots[i] = values<T, shifted>(row, shift, c) * doubles_at(x + c);
+    }
+    fours[at] = add_neighbours(add_neighbours(slots[0], slots[1]), add_neighbours(slots[2], slots[3]));
+  }
+  if (column < n) {
+    Doubles slots[4] = {};
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t c = column + i * kLanes;
+      if (c + kLanes <= n) {
+        slots[i] = values<T, shifted>(row, shift, c) * doubles_at(x + c);
+      } else if (c < n) {
+        slots[i] = last_values<T, shifted>(row, shift, c, n) * doubles_at(x + c);
+      }
+    }
+    fours[at] = add_neighbours(add_neighbours(slots[0], slots[1]), add_neighbours(slots[2], slots[3]));
+  }
+  return leaf_of(fours);
+}
+
 // A leaf of n < kLeafColumns columns. Slots without any are +0.0.
 template <class T, bool shifted>
 STOPE_INLINE double part_of_leaf(const T* row, const double* shift, const double* x, std::int64_t n) {
@@ -160,9 +191,12 @@ STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
       }
       *sums++ = whole_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column);
     }
-    if (column < slab.n_columns) {
+    const std::int64_t left = slab.n_columns - column;
+    if (left > 0 && left <= kSlots) {
+      *sums++ = narrow_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, left);
+    } else if (left > 0) {
       *sums++ =
-          part_of_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, slab.n_columns - column);
+          part_of_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, left);
     }
   }
 }

@@ -13,7 +13,9 @@
 #include "base/memory.hpp"
 #include "base/row_sums.hpp"
 #include "base/thread_pool.hpp"
+#include "base/threads_for.hpp"
 #include "device/instances.hpp"
+#include "gram/operator_columns.hpp"
 #include "gram/shape.hpp"
 #include "gram/vectors.hpp"
 #include "stope/error.hpp"
@@ -33,13 +35,16 @@ constexpr std::int64_t kFetchBytes = std::int64_t{256} << 10;
 // A panel is walked in blocks of that many leaves, whose 16 KB of x or z stay in the first-level cache.
 constexpr std::int64_t kBlockLeaves = 4;
 
-const Kernels& kernels_of(device::Backend backend) {
-  constexpr device::Instances kInstances = {&scalar::kKernels, &avx2::kKernels, &avx512::kKernels};
-  return backend == device::Backend::reference ? reference::kKernels : *kInstances.of(backend);
-}
-
 bool is_wide(std::int64_t row_bytes) {
   return 4 * row_bytes > kCachedPanelBytes;
+}
+
+// Threads that a pass with so many vectors is worth.
+int worth(const RowSource& rows, std::int64_t n_vectors, const RunOptions& run) {
+  constexpr double kSeconds = 0.25e-9;  // per element, from the cache
+  const double elements = static_cast<double>(rows.n_rows()) * static_cast<double>(rows.n_columns());
+  return threads_for(kSeconds * elements * static_cast<double>(n_vectors),
+                     run.threads > 0 ? run.threads : available_threads());
 }
 
 std::int64_t panel_rows(std::int64_t row_bytes) {
@@ -48,11 +53,12 @@ std::int64_t panel_rows(std::int64_t row_bytes) {
   return std::clamp(kPanelBytes / row_bytes / 4 * 4, least, kMostPanelRows);
 }
 
-// The work of one pass. Without x, y is given; without z, y is wanted.
+// The work of one pass. Without x, y is given; without z, y is wanted. With a target, y becomes the residual.
 struct Pass {
   const double* x = nullptr;  // n_vectors of them, `stride` apart, padded
   const double* y_in = nullptr;
   double* y_out = nullptr;
+  const Target* target = nullptr;
   bool wants_z = false;
   std::int64_t n_vectors = 1;
 };
@@ -77,9 +83,9 @@ class CpuOperator final : public Operator {
         stride_(padded(n_columns_)),
         n_groups_(gram::n_groups(n_rows_, n_columns_)),
         scale_(options.scale),
-        pool_(run.threads),
+        all_(worth(*rows_, kMostVectors, run)),
         panel_rows_(panel_rows(checked::mul(n_columns_, size_of(rows_->dtype())))),
-        spaces_(static_cast<std::size_t>(pool_.size())) {
+        spaces_(static_cast<std::size_t>(all_.size())) {
     if (!options.shift.empty()) shift_ = padded_copy(options.shift, n_columns_, {});
   }
 
@@ -117,29 +123,36 @@ class CpuOperator final : public Operator {
     this->pass(pass, z.data());
   }
 
+  void residual(std::span<const double> x, const Target& target, std::span<double> z) override {
+    check_vector("x", x.size(), n_columns_, 1);
+    check_vector("target", target.values.size(), n_rows_, 1);
+    check_vector("z", z.size(), n_columns_, 1);
+    const Buffer<double> copy = padded_copy(x, n_columns_, scale_);
+    Pass pass;
+    pass.x = copy.data();
+    pass.target = &target;
+    pass.wants_z = true;
+    this->pass(pass, z.data());
+  }
+
   GramReport report() const override {
     GramReport report;
-    report.backend = kernels_name();
-    report.reason = backend_.forced ? backend_.reason : "the widest vectors that this CPU has";
+    report.backend = kernels_name(backend_);
+    report.reason = kernels_reason(backend_);
     report.method = (by_columns(1) ? "threads share panels of " : "groups of rows, panels of ") +
                     std::to_string(panel_rows_) + " rows; " + std::to_string(n_groups_) + " groups";
-    report.threads = pool_.size();
+    report.threads = pool_->size();
     report.passes = passes_;
     report.bytes = passes_ * n_rows_ * n_columns_ * size_of(rows_->dtype());
     return report;
   }
 
  private:
-  // A product of floats and doubles has no use for the byte instructions of avx512vnni.
-  std::string kernels_name() const {
-    return backend_.backend == device::Backend::avx512vnni ? "avx512" : backend_.name;
-  }
-
   // Groups are equally long: with four for each thread, no thread waits long for the last.
   bool by_columns(std::int64_t n_at_once) const {
     constexpr std::int64_t kGroupsPerThread = 4, kLeastLeaves = 4;
-    if (pool_.size() == 1 || n_leaves(n_columns_) < kLeastLeaves * pool_.size()) return false;
-    return n_groups_ < kGroupsPerThread * pool_.size() || n_at_once < pool_.size();
+    if (pool_->size() == 1 || n_leaves(n_columns_) < kLeastLeaves * pool_->size()) return false;
+    return n_groups_ < kGroupsPerThread * pool_->size() || n_at_once < pool_->size();
   }
 
   Slab slab(const void* values, std::int64_t n, std::int64_t column, std::int64_t n_columns) const {
@@ -219,6 +232,9 @@ class CpuOperator final : public Operator {
     const std::int64_t leaves = n_leaves(n_columns_);
     for (std::int64_t r = 0; r < n; ++r) y[r] = tree_sum(sums + r * leaves, leaves) + 0.0;
     if (pass.y_out != nullptr) std::copy_n(y, n, pass.y_out + v * n_rows_ + first);
+    if (pass.target == nullptr) return;
+    for (std::int64_t r = 0; r < n; ++r) y[r] = finished(y[r]);
+    subtract_from(*pass.target, first, {y, static_cast<std::size_t>(n)});
   }
 
   // Computes a panel on one thread; `values` are its rows [first, first + n).
@@ -258,7 +274,7 @@ class CpuOperator final : public Operator {
   // Computes the rows [begin, end) on all threads. One round adds what y of one panel gives, and multiplies the next.
   void rows_by_all(const Pass& pass, std::int64_t begin, std::int64_t end, double* z) {
     const std::int64_t leaves = n_leaves(n_columns_);
-    const std::int64_t n_tasks = std::min<std::int64_t>(leaves, std::int64_t{4} * pool_.size());
+    const std::int64_t n_tasks = std::min<std::int64_t>(leaves, std::int64_t{4} * pool_->size());
     Panel before;
     for (std::int64_t first = begin, turn = 0; first < end || before.n > 0; first += panel_rows_, ++turn) {
       // The rows of two turns are in use at a time, but sums and y of only one.
@@ -268,7 +284,7 @@ class CpuOperator final : public Operator {
         panel.n = std::min(panel_rows_, end - first);
         panel.values = rows_->rows(first, panel.n, turn_space(turn).fetched.data());
       }
-      pool_.parallel_for(n_tasks, run_.cancel, [&](std::int64_t task, int) {
+      pool_->parallel_for(n_tasks, run_.cancel, [&](std::int64_t task, int) {
         const std::int64_t from = leaves * task / n_tasks, to = leaves * (task + 1) / n_tasks;
         for (std::int64_t v = 0; v < pass.n_vectors && before.n > 0 && pass.wants_z; ++v) {
           const double* y = pass.x != nullptr ? shared_y(v) : pass.y_in + before.first;
@@ -302,7 +318,7 @@ class CpuOperator final : public Operator {
   // Groups whose sums are in memory at the same time: all, or else a power of two.
   std::int64_t groups_at_once(std::int64_t group_bytes) const {
     const std::int64_t budget = memory_budget(run_);
-    const std::int64_t spaces = checked::mul(pool_.size(), space_bytes());
+    const std::int64_t spaces = checked::mul(pool_->size(), space_bytes());
     if (checked::add(checked::mul(n_groups_, group_bytes), spaces) <= budget) return n_groups_;
     const std::int64_t tree = checked::mul(SumTree::most_levels(n_groups_), group_bytes);
     const std::int64_t least = checked::add(checked::add(tree, spaces), group_bytes);
@@ -314,6 +330,7 @@ class CpuOperator final : public Operator {
   }
 
   void pass(const Pass& pass, double* z) {
+    pool_ = worth(*rows_, pass.n_vectors, run_) > 1 ? &all_ : &alone_;
     if (!pass.wants_z) {
       only_y(pass);
     } else {
@@ -325,7 +342,7 @@ class CpuOperator final : public Operator {
   void only_y(const Pass& pass) {
     if (by_columns(n_groups_)) return rows_by_all(pass, 0, n_rows_, nullptr);
     const std::int64_t rows = fetch_rows();
-    pool_.parallel_for(checked::ceil_div(n_rows_, rows), run_.cancel, [&](std::int64_t task, int worker) {
+    pool_->parallel_for(checked::ceil_div(n_rows_, rows), run_.cancel, [&](std::int64_t task, int worker) {
       rows_by_one(pass, task * rows, std::min(n_rows_, (task + 1) * rows), space(static_cast<std::size_t>(worker)),
                   nullptr);
     });
@@ -354,7 +371,7 @@ class CpuOperator final : public Operator {
           work_on(group, [&](auto begin, auto end, double* to) { rows_by_all(pass, begin, end, to); });
         }
       } else {
-        pool_.parallel_for(n, run_.cancel, [&](std::int64_t group, int worker) {
+        pool_->parallel_for(n, run_.cancel, [&](std::int64_t group, int worker) {
           work_on(group, [&](auto begin, auto end, double* to) {
             rows_by_one(pass, begin, end, space(static_cast<std::size_t>(worker)), to);
           });
@@ -371,7 +388,7 @@ class CpuOperator final : public Operator {
   // groups.
   void add_groups(double* sums, std::int64_t n, std::int64_t size) {
     constexpr std::int64_t kRange = 64;
-    pool_.parallel_for(checked::ceil_div(size, kRange), run_.cancel, [&](std::int64_t task, int) {
+    pool_->parallel_for(checked::ceil_div(size, kRange), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kRange, width = std::min(kRange, size - begin);
       for (std::int64_t step = 1; step < n; step *= 2) {
         for (std::int64_t i = 0; i + step < n; i += 2 * step) {
@@ -399,7 +416,8 @@ class CpuOperator final : public Operator {
   const std::int64_t n_rows_, n_columns_, stride_, n_groups_;
   const std::vector<double> scale_;
   Buffer<double> shift_;
-  ThreadPool pool_;
+  ThreadPool all_, alone_{1};  // small passes take one thread: waking others takes longer
+  ThreadPool* pool_ = &all_;   // of the pass
   const std::int64_t panel_rows_;
   std::vector<WorkSpace> spaces_;
   WorkSpace turn_spaces_[2];
@@ -409,8 +427,23 @@ class CpuOperator final : public Operator {
 
 }  // namespace
 
+const Kernels& kernels_of(device::Backend backend) {
+  constexpr device::Instances kInstances = {&scalar::kKernels, &avx2::kKernels, &avx512::kKernels};
+  return backend == device::Backend::reference ? reference::kKernels : *kInstances.of(backend);
+}
+
+// A product of floats and doubles has no use for the byte instructions of avx512vnni.
+std::string kernels_name(const device::BackendChoice& backend) {
+  return backend.backend == device::Backend::avx512vnni ? "avx512" : backend.name;
+}
+
+std::string kernels_reason(const device::BackendChoice& backend) {
+  return backend.forced ? backend.reason : "the widest vectors that this CPU has";
+}
+
 std::unique_ptr<Operator> make_cpu_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
                                             const RunOptions& run, const device::BackendChoice& backend) {
+  if (suits_column_operator(*rows)) return make_column_operator(std::move(rows), options, run, backend);
   return std::make_unique<CpuOperator>(std::move(rows), options, run, backend);
 }
 

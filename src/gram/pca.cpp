@@ -58,20 +58,37 @@ Table Pca::transform(const Table& table, const RunOptions& run) const try {
     const double deviation = std::sqrt(explained_variance_[static_cast<std::size_t>(i)]);
     divisors.push_back(whiten_ ? std::max(deviation, std::numeric_limits<double>::epsilon()) : 1.0);
   }
-  const gram::AcrossTheColumns rows(matrix);
-  const gram::VectorPanel components(components_.data(), n_components(), n_features());
   const JobTime time(run);
   PhaseProgress progress(run, "transform", table.n_rows);
-  gram::for_each_block(
-      rows, components, n_features(), pool, run.cancel,
-      [&](const gram::ProductBlock& block) {
-        for (std::int64_t j = 0; j < block.n_columns; ++j) {
-          const auto at = static_cast<std::size_t>(block.column + j);
-          double* const out = scores[at].data() + block.row;
-          for (std::int64_t i = 0; i < block.n_rows; ++i) out[i] = block.values[i * gram::kBlock + j] / divisors[at];
-        }
-      },
-      &progress);
+  const auto store = [&](std::int64_t row, std::int64_t n, std::int64_t component, const double* products,
+                         std::int64_t stride) {
+    const auto at = static_cast<std::size_t>(component);
+    double* const out = scores[at].data() + row;
+    if (divisors[at] == 1.0) {
+      for (std::int64_t i = 0; i < n; ++i) out[i] = products[i * stride];
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) out[i] = products[i * stride] / divisors[at];
+    }
+  };
+  if (n_components() <= gram::kFewVectors) {
+    gram::multiply_rows(
+        matrix, components_.data(), n_components(), pool, run.cancel,
+        [&](std::int64_t row, std::int64_t n, std::int64_t i, const double* products) {
+          store(row, n, i, products, 1);
+        },
+        &progress);
+  } else {
+    const gram::AcrossTheColumns rows(matrix);
+    const gram::VectorPanel components(components_.data(), n_components(), n_features());
+    gram::for_each_block(
+        rows, components, n_features(), pool, run.cancel,
+        [&](const gram::ProductBlock& block) {
+          for (std::int64_t j = 0; j < block.n_columns; ++j) {
+            store(block.row, block.n_rows, block.column + j, block.values + j, gram::kBlock);
+          }
+        },
+        &progress);
+  }
 
   Table result;
   result.n_rows = table.n_rows;
