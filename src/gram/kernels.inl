@@ -203,7 +203,7 @@ STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
 
 // Adds n rows at once: z goes through the registers once for all of them. The rows that lie `ahead` bytes further are
 // prefetched meanwhile, so that arithmetic hides their reading.
-template <class T, bool shifted, int n>
+template <class T, bool shifted, bool fresh, int n>
 STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& slab, const double* y, double* z) {
   Doubles weights[n];
   for (int r = 0; r < n; ++r) {
@@ -213,7 +213,7 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
   const std::int64_t ahead = slab.add_ahead;
   std::int64_t column = 0;
   for (; column + kLanes <= slab.n_columns; column += kLanes) {
-    Doubles sum = doubles_at(z + column);
+    Doubles sum = fresh ? Doubles{} : doubles_at(z + column);
     if (ahead != 0 && column % kLine == 0) {
 #pragma GCC unroll 8
       for (int r = 0; r < n; ++r) __builtin_prefetch(reinterpret_cast<const char*>(first + r * stride + column) + ahead, 0, 2);
@@ -223,7 +223,7 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
     store(z + column, sum);
   }
   if (column < slab.n_columns) {
-    Doubles sum = doubles_at(z + column);
+    Doubles sum = fresh ? Doubles{} : doubles_at(z + column);
     for (int r = 0; r < n; ++r) {
       sum += weights[r] * last_values<T, shifted>(first + r * stride, slab.shift, column, slab.n_columns);
     }
@@ -231,16 +231,29 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
   }
 }
 
+// Adds the first rows to zeros, and returns how many they are.
+template <class T, bool shifted>
+STOPE_INLINE std::int64_t add_first(const Slab& slab, const double* y, double* z) {
+  constexpr int kAtOnce = 4;
+  const T* row = static_cast<const T*>(slab.values);
+  if (slab.n_rows < kAtOnce) {
+    add_together<T, shifted, true, 1>(row, slab.row_stride, slab, y, z);
+    return 1;
+  }
+  add_together<T, shifted, true, kAtOnce>(row, slab.row_stride, slab, y, z);
+  return kAtOnce;
+}
+
 template <class T, bool shifted>
 STOPE_INLINE void add_rows(const Slab& slab, const double* y, double* z) {
   constexpr int kAtOnce = 4;
-  std::int64_t r = 0;
-  const T* row = static_cast<const T*>(slab.values);
+  std::int64_t r = slab.fresh ? add_first<T, shifted>(slab, y, z) : 0;
+  const T* row = static_cast<const T*>(slab.values) + r * slab.row_stride;
   for (; r + kAtOnce <= slab.n_rows; r += kAtOnce, row += kAtOnce * slab.row_stride) {
-    add_together<T, shifted, kAtOnce>(row, slab.row_stride, slab, y + r, z);
+    add_together<T, shifted, false, kAtOnce>(row, slab.row_stride, slab, y + r, z);
   }
   for (; r < slab.n_rows; ++r, row += slab.row_stride) {
-    add_together<T, shifted, 1>(row, slab.row_stride, slab, y + r, z);
+    add_together<T, shifted, false, 1>(row, slab.row_stride, slab, y + r, z);
   }
 }
 
@@ -262,6 +275,10 @@ void add(const Slab& slab, const double* y, double* z) {
   }
 }
 
+void add_sums(double* to, const double* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += kLanes) store(to + i, doubles_at(to + i) + doubles_at(from + i));
+}
+
 }  // namespace
 
-const Kernels kKernels = {{dot<float>, add<float>}, {dot<double>, add<double>}};
+const Kernels kKernels = {{dot<float>, add<float>}, {dot<double>, add<double>}, add_sums};

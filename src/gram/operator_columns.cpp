@@ -4,6 +4,7 @@
 #include "gram/operator_columns.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/checked.hpp"
 #include "base/row_sums.hpp"
@@ -23,7 +24,7 @@ constexpr std::int64_t kLeastLeaves = 4;
 struct Space {
   Buffer<char> values;
   Buffer<double> group{kLeafColumns}, x{kLeafColumns};
-  SumTree groups{kLeafColumns};
+  std::optional<SumTree> groups;
   double sums[kRowsAtOnce];
 };
 
@@ -44,7 +45,11 @@ class ColumnOperator final : public Operator {
         spaces_(static_cast<std::size_t>(pool_.size())),
         sums_(checked::mul(n_rows_, n_leaves_)) {
     if (!options.shift.empty()) shift_ = padded_copy(options.shift, n_columns_, {});
-    for (Space& space : spaces_) space.values = Buffer<char>(kRowsAtOnce * kStride * size_of(rows_->dtype()));
+    for (Space& space : spaces_) {
+      space.groups.emplace(kLeafColumns, kernels_.add_sums);
+      std::fill(space.group.begin(), space.group.end(), 0.0);
+      space.values = Buffer<char>(kRowsAtOnce * kStride * size_of(rows_->dtype()));
+    }
   }
 
   std::int64_t n_rows() const override { return n_rows_; }
@@ -138,18 +143,19 @@ class ColumnOperator final : public Operator {
 
   // Computes z of a leaf's columns.
   void add_leaf(std::int64_t leaf, const double* y, Space& space, double* z) const {
-    space.groups.clear();
+    space.groups->clear();
     for (std::int64_t group = 0; group < n_groups_; ++group) {
-      std::fill(space.group.begin(), space.group.end(), 0.0);
+      const std::int64_t begin = group_begin(group, n_rows_, n_groups_);
       const std::int64_t end = group_begin(group + 1, n_rows_, n_groups_);
-      for (std::int64_t first = group_begin(group, n_rows_, n_groups_); first < end; first += kRowsAtOnce) {
-        const Slab rows = slab(leaf, first, std::min(kRowsAtOnce, end - first), space);
+      for (std::int64_t first = begin; first < end; first += kRowsAtOnce) {
+        Slab rows = slab(leaf, first, std::min(kRowsAtOnce, end - first), space);
+        rows.fresh = first == begin;
         (rows_->dtype() == ElementType::float32 ? kernels_.of_float.add : kernels_.of_double.add)(rows, y + first,
                                                                                                   space.group.data());
       }
-      space.groups.push(space.group.data());
+      space.groups->push(space.group.data());
     }
-    const double* const sums = space.groups.finish();
+    const double* const sums = space.groups->finish();
     const std::int64_t column = leaf * kLeafColumns;
     for (std::int64_t c = 0; c < width(leaf); ++c) z[column + c] = finished(scaled(sums[c], column + c));
   }

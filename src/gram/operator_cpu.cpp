@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 
 #include "base/checked.hpp"
@@ -68,6 +69,8 @@ struct WorkSpace {
   Buffer<char> fetched;  // rows that are not in place
   Buffer<double> sums;   // sums of leaves: [row][leaf]
   Buffer<double> y;      // [vector][row of the panel]
+  Buffer<double> group;  // sums of a group
+  std::optional<SumTree> groups;
 };
 
 class CpuOperator final : public Operator {
@@ -195,12 +198,14 @@ class CpuOperator final : public Operator {
     }
   }
 
-  void add_leaves(const void* values, std::int64_t n, std::int64_t leaf, std::int64_t end, const double* y,
-                  double* z) const {
+  void add_leaves(const void* values, std::int64_t n, std::int64_t leaf, std::int64_t end, const double* y, double* z,
+                  bool fresh) const {
     for (std::int64_t begin = leaf; begin < end; begin += kBlockLeaves) {
       const std::int64_t column = begin * kLeafColumns;
       const std::int64_t width = std::min(std::min(end - begin, kBlockLeaves) * kLeafColumns, n_columns_ - column);
-      add(slab(values, n, column, width), y, z + column);
+      Slab rows = slab(values, n, column, width);
+      rows.fresh = fresh;
+      add(rows, y, z + column);
     }
   }
 
@@ -237,9 +242,9 @@ class CpuOperator final : public Operator {
     subtract_from(*pass.target, first, {y, static_cast<std::size_t>(n)});
   }
 
-  // Computes a panel on one thread; `values` are its rows [first, first + n).
+  // Computes a panel on one thread; `values` are its rows [first, first + n). A fresh z counts as zeros.
   void whole_panel(const Pass& pass, const void* values, std::int64_t first, std::int64_t n, WorkSpace& space,
-                   double* z) const {
+                   double* z, bool fresh) const {
     const std::int64_t leaves = n_leaves(n_columns_);
     for (std::int64_t v = 0; v < pass.n_vectors; ++v) {
       const double* y = pass.x == nullptr ? pass.y_in + first : space.y.data();
@@ -247,22 +252,52 @@ class CpuOperator final : public Operator {
         dot_leaves(values, n, 0, leaves, pass.x + v * stride_, space.sums.data());
         take_y(pass, v, first, n, space.sums.data(), space.y.data());
       }
-      if (pass.wants_z) add_leaves(values, n, 0, leaves, y, z + v * stride_);
+      if (pass.wants_z) add_leaves(values, n, 0, leaves, y, z + v * stride_, fresh);
     }
   }
 
-  // Computes the rows [begin, end) on one thread.
-  void rows_by_one(const Pass& pass, std::int64_t begin, std::int64_t end, WorkSpace& space, double* z) const {
-    const std::int64_t element = size_of(rows_->dtype()), at_once = fetch_rows();
+  // Computes the rows [begin, end) on one thread. Where z is wanted it has the sums of a group each time end_of_group()
+  // is called.
+  template <class End>
+  void rows_by_one(const Pass& pass, std::int64_t begin, std::int64_t end, WorkSpace& space, double* z,
+                   const End& end_of_group) const {
+    const std::int64_t row_bytes = rows_->row_stride() * size_of(rows_->dtype());
+    const std::int64_t at_once = rows_->in_place() ? end - begin : fetch_rows();
+    const GroupRows groups = GroupRows::of(n_rows_, n_groups_);
+    const auto group_end = [&](std::int64_t row) {
+      return pass.wants_z ? groups.begin(groups.group_of(row) + 1) : end;
+    };
+    std::int64_t last = group_end(begin);
+    bool fresh = true;
     for (std::int64_t first = begin; first < end; first += at_once) {
       const std::int64_t n = std::min(at_once, end - first);
       const auto* values = static_cast<const char*>(rows_->rows(first, n, space.fetched.data()));
-      for (std::int64_t r = 0; r < n; r += panel_rows_) {
+      for (std::int64_t row = first; row < first + n;) {
         run_.cancel.check();
-        whole_panel(pass, values + r * rows_->row_stride() * element, first + r, std::min(panel_rows_, n - r), space,
-                    z);
+        const std::int64_t here = std::min({panel_rows_, first + n - row, last - row});
+        whole_panel(pass, values + (row - first) * row_bytes, row, here, space, z, fresh);
+        row += here;
+        fresh = row == last;
+        if (!fresh) continue;
+        end_of_group();
+        if (row < end) last = group_end(row);
       }
     }
+  }
+
+  // Computes the aligned tree of the groups [group, end) on one thread.
+  void groups_by_one(const Pass& pass, std::int64_t group, std::int64_t end, WorkSpace& space, double* z) const {
+    const std::int64_t size = pass.n_vectors * stride_;
+    const std::int64_t first = group_begin(group, n_rows_, n_groups_), last = group_begin(end, n_rows_, n_groups_);
+    if (end - group == 1) return rows_by_one(pass, first, last, space, z, [] {});
+    if (space.group.size() != size) {
+      space.group = Buffer<double>(size);
+      std::fill(space.group.begin(), space.group.end(), 0.0);
+      space.groups.emplace(size, kernels_.add_sums);
+    }
+    space.groups->clear();
+    rows_by_one(pass, first, last, space, space.group.data(), [&] { space.groups->push(space.group.data()); });
+    std::copy_n(space.groups->finish(), size, z);
   }
 
   // A panel that all threads share.
@@ -288,7 +323,7 @@ class CpuOperator final : public Operator {
         const std::int64_t from = leaves * task / n_tasks, to = leaves * (task + 1) / n_tasks;
         for (std::int64_t v = 0; v < pass.n_vectors && before.n > 0 && pass.wants_z; ++v) {
           const double* y = pass.x != nullptr ? shared_y(v) : pass.y_in + before.first;
-          add_leaves(before.values, before.n, from, to, y, z + v * stride_);
+          add_leaves(before.values, before.n, from, to, y, z + v * stride_, false);
         }
         for (std::int64_t v = 0; v < pass.n_vectors && panel.n > 0 && pass.x != nullptr; ++v) {
           dot_leaves(panel.values, panel.n, from, to, pass.x + v * stride_, shared_sums(v));
@@ -344,40 +379,49 @@ class CpuOperator final : public Operator {
     const std::int64_t rows = fetch_rows();
     pool_->parallel_for(checked::ceil_div(n_rows_, rows), run_.cancel, [&](std::int64_t task, int worker) {
       rows_by_one(pass, task * rows, std::min(n_rows_, (task + 1) * rows), space(static_cast<std::size_t>(worker)),
-                  nullptr);
+                  nullptr, [] {});
     });
+  }
+
+  // Groups that a task adds in its own cache, a power of two. With little memory there is none for trees.
+  std::int64_t groups_per_task(std::int64_t at_once) const {
+    constexpr std::int64_t kTasksPerThread = 8;
+    if (at_once < n_groups_) return 1;
+    const std::int64_t tasks = pool_->size() == 1 ? 1 : kTasksPerThread * pool_->size();
+    const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(n_groups_ / tasks, 1));
+    return static_cast<std::int64_t>(tasks == 1 ? std::bit_ceil(most) : std::bit_floor(most));
   }
 
   void sums_of_groups(const Pass& pass, double* z) {
     const std::int64_t size = pass.n_vectors * stride_;
     const std::int64_t at_once = groups_at_once(checked::mul(size, 8));
     const bool columns = by_columns(at_once);
+    const std::int64_t per_task = columns ? 1 : groups_per_task(at_once);
     // The memory is kept. An iteration calls again, and touching new memory takes as long as a small matrix.
-    if (sums_.size() < at_once * size) {
+    const std::int64_t held = checked::ceil_div(at_once, per_task) * size;
+    if (sums_.size() < held) {
       sums_ = {};
-      sums_ = Buffer<double>(at_once * size);
+      sums_ = Buffer<double>(held);
+      std::fill(sums_.begin(), sums_.end(), 0.0);  // padding is added, too
     }
     double* const sums = sums_.data();
-    SumTree tree(size);
+    SumTree tree(size, kernels_.add_sums);
     for (std::int64_t first = 0; first < n_groups_; first += at_once) {
-      const std::int64_t n = std::min(at_once, n_groups_ - first);
-      const auto work_on = [&](std::int64_t group, const auto& work) {
-        double* const mine = sums + group * size;
-        std::fill_n(mine, size, 0.0);
-        work(group_begin(first + group, n_rows_, n_groups_), group_begin(first + group + 1, n_rows_, n_groups_), mine);
-      };
+      const std::int64_t n = std::min(at_once, n_groups_ - first), n_tasks = checked::ceil_div(n, per_task);
       if (columns) {
-        for (std::int64_t group = 0; group < n; ++group) {
-          work_on(group, [&](auto begin, auto end, double* to) { rows_by_all(pass, begin, end, to); });
+        for (std::int64_t group = first; group < first + n; ++group) {
+          double* const mine = sums + (group - first) * size;
+          std::fill_n(mine, size, 0.0);
+          rows_by_all(pass, group_begin(group, n_rows_, n_groups_), group_begin(group + 1, n_rows_, n_groups_), mine);
         }
       } else {
-        pool_->parallel_for(n, run_.cancel, [&](std::int64_t group, int worker) {
-          work_on(group, [&](auto begin, auto end, double* to) {
-            rows_by_one(pass, begin, end, space(static_cast<std::size_t>(worker)), to);
-          });
+        pool_->parallel_for(n_tasks, run_.cancel, [&](std::int64_t task, int worker) {
+          const std::int64_t group = first + task * per_task;
+          groups_by_one(pass, group, std::min(group + per_task, first + n), space(static_cast<std::size_t>(worker)),
+                        sums + task * size);
         });
       }
-      add_groups(sums, n, size);
+      add_groups(sums, n_tasks, size);
       if (n == n_groups_) return write_z(sums, pass.n_vectors, z);
       tree.push(sums);
     }
@@ -394,7 +438,7 @@ class CpuOperator final : public Operator {
         for (std::int64_t i = 0; i + step < n; i += 2 * step) {
           double* const to = sums + i * size + begin;
           const double* const from = to + step * size;
-          for (std::int64_t c = 0; c < width; ++c) to[c] += from[c];
+          kernels_.add_sums(to, from, width);
         }
       }
     });
