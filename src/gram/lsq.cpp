@@ -10,6 +10,7 @@
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
+#include "gram/array_rows.hpp"
 #include "gram/lsq_fit.hpp"
 #include "gram/model_table.hpp"
 #include "gram/vector_panel.hpp"
@@ -47,11 +48,10 @@ std::vector<double> LinearModel::predict(const Table& table, const RunOptions& r
   rethrow_as_error();
 }
 
-std::vector<double> LinearModel::predict_each(const std::vector<const LinearModel*>& models, const Table& table,
-                                              const RunOptions& run) try {
+// The coefficients of all models, which must have the same attributes, one behind the other.
+std::vector<double> LinearModel::coefficients_of(const std::vector<const LinearModel*>& models) try {
   if (models.empty()) throw Error(ErrorCode::invalid_argument, "no models to predict with");
   const LinearModel& first = *models.front();
-  const auto n_models = static_cast<std::int64_t>(models.size());
   std::vector<double> coefficients;
   for (const LinearModel* model : models) {
     if (model->names_ != first.names_ || model->missing_ != first.missing_ || model->mean_ != first.mean_) {
@@ -59,6 +59,16 @@ std::vector<double> LinearModel::predict_each(const std::vector<const LinearMode
     }
     coefficients.insert(coefficients.end(), model->coefficients_.begin(), model->coefficients_.end());
   }
+  return coefficients;
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<double> LinearModel::predict_each(const std::vector<const LinearModel*>& models, const Table& table,
+                                              const RunOptions& run) try {
+  const std::vector<double> coefficients = coefficients_of(models);
+  const LinearModel& first = *models.front();
+  const auto n_models = static_cast<std::int64_t>(models.size());
   const auto n_attributes = static_cast<std::int64_t>(first.names_.size());
   ThreadPool pool(gram::threads_for_products(table.n_rows, n_attributes, n_models, run));
   gram::NumericColumns matrix = gram::matched_columns(table, first.names_, first.missing_, pool, run.cancel);
@@ -89,6 +99,35 @@ std::vector<double> LinearModel::predict_each(const std::vector<const LinearMode
   }
   time.hand("predict", pool.size());
   return predictions;
+} catch (...) {
+  rethrow_as_error();
+}
+
+bool LinearModel::predict_rows(const std::vector<const LinearModel*>& models, const ArrayView& rows,
+                               double* predictions, const RunOptions& run) try {
+  const std::vector<double> coefficients = coefficients_of(models);
+  const auto n_models = static_cast<std::int64_t>(models.size());
+  const auto n_attributes = static_cast<std::int64_t>(models.front()->names_.size());
+  gram::require_columns(rows, n_attributes);
+  ThreadPool pool(gram::threads_for_products(rows.n_rows, n_attributes, n_models, run));
+  const gram::RowTerms terms{std::vector<double>(models.front()->names_.size(), 0.0),
+                             std::vector<double>(models.front()->names_.size(), 1.0)};
+  const JobTime time(run);
+  PhaseProgress progress(run, "predict", rows.n_rows);
+  const auto store = [&](const gram::RowProducts& products) {
+    for (std::int64_t i = 0; i < products.n_rows; ++i) {
+      double* const out = predictions + (products.row + i) * n_models + products.vector;
+      for (std::int64_t j = 0; j < products.n_vectors; ++j) {
+        const LinearModel& model = *models[static_cast<std::size_t>(products.vector + j)];
+        out[j] = products.values[i * products.stride + j] + model.intercept_;
+      }
+    }
+  };
+  if (!gram::multiply_array_rows(rows, terms, coefficients.data(), n_models, pool, run.cancel, store, &progress)) {
+    return false;
+  }
+  time.hand("predict", pool.size());
+  return true;
 } catch (...) {
   rethrow_as_error();
 }
