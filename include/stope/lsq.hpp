@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stope/array.hpp"
 #include "stope/decompose.hpp"
 #include "stope/run.hpp"
 #include "stope/table.hpp"
@@ -55,6 +56,10 @@ class LinearModel {
   /// models that differ in their attributes or in what a missing value counts as.
   static std::vector<double> predict_each(const std::vector<const LinearModel*>& models, const Table& table,
                                           const RunOptions& run = {});
+  /// The same predictions for rows in memory, whose columns are the features in their order. Rows, result and errors
+  /// are those of Pca::transform_rows(): where it returns false, predict_each() says what is wrong.
+  static bool predict_rows(const std::vector<const LinearModel*>& models, const ArrayView& rows, double* predictions,
+                           const RunOptions& run = {});
 
   /// Splits predictions: coefficient times value for every row and feature, row-major. Together with the intercept they
   /// add up to the prediction, but for rounding. Errors as in predict(). Memory: 8 bytes a value.
@@ -79,6 +84,7 @@ class LinearModel {
 
  private:
   friend class gram::LsqFit;
+  static std::vector<double> coefficients_of(const std::vector<const LinearModel*>& models);
   std::vector<std::string> names_;
   std::vector<double> coefficients_, mean_, standard_errors_;  // mean_: what a missing value counts as
   double intercept_ = 0.0, intercept_standard_error_ = 0.0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "stope/array.hpp"
 #include "stope/buffer.hpp"
 #include "stope/decompose.hpp"
 #include "stope/run.hpp"
@@ -52,6 +53,13 @@ class Pca {
   /// Throws invalid_data for an attribute that is absent or nominal, for an infinite value, and for a missing one
   /// (MissingValues::error).
   Table transform(const Table& table, const RunOptions& run = {}) const;
+  /// The same scores of rows in memory, whose columns are the features in their order: those of row r go to
+  /// scores[r * n_components()]. Rows are read where they lie, without a table. Returns false, with scores that mean
+  /// nothing, where that is not possible: for rows other than contiguous float32 or float64 in the host's memory, and
+  /// where a value is missing or infinite. transform() then says what is wrong. Throws invalid_argument for another
+  /// number of columns.
+  bool transform_rows(const ArrayView& rows, double* scores, const RunOptions& run = {}) const;
+  bool transform_rows(const ArrayView& rows, float* scores, const RunOptions& run = {}) const;
 
   /// The fitted components as a table, and back (docs/FORMATS.md). from_table() uses only `whiten` and `missing` of the
   /// options; `n_samples`, the rows of the fit, goes to the report.
@@ -77,6 +85,8 @@ class Pca {
 
  private:
   friend class gram::PcaFit;
+  template <class T>
+  bool transform_rows_to(const ArrayView& rows, T* scores, const RunOptions& run) const;
   std::vector<std::string> names_;
   std::vector<double> mean_, scale_;
   Buffer<double> components_;

@@ -11,11 +11,13 @@ void add(double* to, const double* from, std::int64_t size) {
 
 }  // namespace
 
+SumTree::SumTree(std::int64_t size, Add add) : size_(size), add_(add == nullptr ? stope::add : add) {}
+
 void SumTree::push(const double* sums) {
   // As in adding one to a binary number: two subtrees of the same height become one.
   std::size_t level = 0;
   for (std::int64_t n = n_pushed_++; n % 2 != 0; n /= 2, ++level) {
-    add(levels_[level].data(), level == 0 ? sums : levels_[level - 1].data(), size_);
+    add_(levels_[level].data(), level == 0 ? sums : levels_[level - 1].data(), size_);
   }
   if (level == levels_.size()) levels_.emplace_back(size_);
   if (level == 0) {
@@ -30,7 +32,7 @@ const double* SumTree::finish() {
   for (std::size_t level = 0; level < levels_.size(); ++level) {
     if ((n_pushed_ >> level) % 2 == 0) continue;
     double* const own = levels_[level].data();
-    if (root != nullptr) add(own, root, size_);
+    if (root != nullptr) add_(own, root, size_);
     root = own;
   }
   return root;

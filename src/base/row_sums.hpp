@@ -21,8 +21,11 @@ inline constexpr std::int64_t kSumGroupRows = 16 * kSumLeafRows;
 /// one array per level.
 class SumTree {
  public:
-  explicit SumTree(std::int64_t size) : size_(size) {}
+  /// to[i] += from[i] for i < n; kernels have faster ones than the default.
+  using Add = void (*)(double* to, const double* from, std::int64_t n);
+  explicit SumTree(std::int64_t size, Add add = nullptr);
   /// The most arrays that it holds after n pushes.
+  std::int64_t size() const { return size_; }
   static std::int64_t most_levels(std::int64_t n) { return std::bit_width(static_cast<std::uint64_t>(n)); }
 
   void push(const double* sums);
@@ -33,6 +36,7 @@ class SumTree {
 
  private:
   std::int64_t size_;
+  Add add_;
   std::int64_t n_pushed_ = 0;
   std::vector<Buffer<double>> levels_;  // level i holds a sum of 2^i arrays where bit i of n_pushed_ is set
 };

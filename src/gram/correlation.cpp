@@ -51,7 +51,7 @@ bool has_infinite(const Column& column) {
       column.data);
 }
 
-// A matrix of columns, from what `fill` writes for one of them: out[(row - begin) * kTile].
+// A matrix of columns, from what `write` writes for some of them side by side: out[(row - begin) * kTile + column].
 template <class Write>
 class Panel : public PanelSource {
  public:
@@ -60,7 +60,7 @@ class Panel : public PanelSource {
   void pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const override {
     const std::int64_t n = std::min(kTile, width_ - tile * kTile);
     if (n < kTile) std::fill(out, out + (end - begin) * kTile, 0.0);
-    for (std::int64_t c = 0; c < n; ++c) write_(tile * kTile + c, begin, end, out + c);
+    write_(Part{tile * kTile, n, begin, end}, out);
   }
 
  private:
@@ -116,9 +116,11 @@ class Products {
     PhaseProgress progress(run_, "correlation", (partial_.empty() ? 1 : 4) * n_);
     // A last column of ones: its products are the sums of the others.
     const std::int64_t width = p_ + 1;
-    const auto write = [&](std::int64_t j, std::int64_t begin, std::int64_t end, double* out) {
-      if (j < p_) return matrix_.write(j, begin, end, out, kTile);
-      for (std::int64_t row = begin; row < end; ++row, out += kTile) *out = 1.0;
+    const auto write = [&](const Part& part, double* out) {
+      const std::int64_t n = std::min(part.n, p_ - part.first);
+      matrix_.write_rows({part.first, n, part.begin, part.end}, out, kTile);
+      if (n == part.n) return;
+      for (std::int64_t row = 0; row < part.end - part.begin; ++row) out[row * kTile + n] = 1.0;
     };
     const Panel values(width, write);
     cross_product(values, values, n_, pool_, run_.cancel, products, &progress);
@@ -128,13 +130,17 @@ class Products {
     for (std::int64_t j = 0; j < p_; ++j) squares_[static_cast<std::size_t>(j)] = products[j * width + j];
     if (partial_.empty()) return;
     const std::int64_t q = n_partial();
-    const auto presence = [&](std::int64_t k, std::int64_t begin, std::int64_t end, double* out) {
-      const Column& column = matrix_.column(partial_[static_cast<std::size_t>(k)]);
-      for (std::int64_t row = begin; row < end; ++row, out += kTile) *out = column.missing(row) ? 0.0 : 1.0;
+    const auto presence = [&](const Part& part, double* out) {
+      for (std::int64_t i = 0; i < part.n; ++i, ++out) {
+        const Column& column = matrix_.column(partial_[static_cast<std::size_t>(part.first + i)]);
+        for (std::int64_t row = part.begin; row < part.end; ++row) {
+          out[(row - part.begin) * kTile] = column.missing(row) ? 0.0 : 1.0;
+        }
+      }
     };
-    const auto squares = [&](std::int64_t j, std::int64_t begin, std::int64_t end, double* out) {
-      matrix_.write(j, begin, end, out, kTile);
-      for (std::int64_t row = begin; row < end; ++row, out += kTile) *out *= *out;
+    const auto squares = [&](const Part& part, double* out) {
+      matrix_.write_rows(part, out, kTile);
+      for (std::int64_t i = 0; i < (part.end - part.begin) * kTile; ++i) out[i] *= out[i];
     };
     const Panel present(q, presence);
     const Panel squared(p_, squares);

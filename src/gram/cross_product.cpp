@@ -9,70 +9,40 @@
 namespace stope::gram {
 namespace {
 
-constexpr std::int64_t kTiles = kBlock / kTile;
-constexpr std::int64_t kTileValues = kTile * kTile;
+constexpr std::int64_t kLeafOfTile = kLeafRows * kTile;  // numbers of a packed leaf of a tile
+
+// Blocks of the result that are computed at a time: `tiles` x `tiles`. A block's sums have `tiles` * 16 columns.
+struct Blocks {
+  std::int64_t tiles;
+
+  std::int64_t side() const { return tiles * kTile; }
+  std::int64_t size() const { return side() * side(); }
+  std::int64_t of(std::int64_t width) const { return checked::ceil_div(width, side()); }
+  std::int64_t tiles_in(const PanelSource& source, std::int64_t block) const {
+    return std::min(tiles, checked::ceil_div(source.width(), kTile) - block * tiles);
+  }
+};
+
+constexpr Blocks kSmallBlocks{kBlock / kTile};
 
 // A worker's memory: the packed leaves of both operands.
 struct Scratch {
-  Buffer<double> a{kTiles * kLeafRows * kTile}, b{kTiles * kLeafRows * kTile};
+  explicit Scratch(Blocks blocks) : a(blocks.tiles * kLeafOfTile), b(blocks.tiles * kLeafOfTile) {}
+  Buffer<double> a, b;
 };
 
 // The same, and the sums of a group and of a block.
 struct BlockScratch {
-  Scratch packed;
-  Buffer<double> group{kBlock * kBlock};
-  SumTree tree{kBlock * kBlock};
+  Scratch packed{kSmallBlocks};
+  Buffer<double> group{kSmallBlocks.size()};
+  SumTree tree{kSmallBlocks.size()};
 };
 
-std::int64_t tiles_in(const PanelSource& source, std::int64_t block) {
-  return std::min(kTiles, checked::ceil_div(source.width(), kTile) - block * kTiles);
-}
-
-void pack_block(const PanelSource& source, std::int64_t block, std::int64_t begin, std::int64_t end, double* out) {
-  for (std::int64_t t = 0; t < tiles_in(source, block); ++t) {
-    source.pack(block * kTiles + t, begin, end, out + t * kLeafRows * kTile);
+void pack_block(const PanelSource& source, Blocks blocks, std::int64_t block, std::int64_t begin, std::int64_t end,
+                double* out) {
+  for (std::int64_t t = 0; t < blocks.tiles_in(source, block); ++t) {
+    source.pack(block * blocks.tiles + t, begin, end, out + t * kLeafOfTile);
   }
-}
-
-// out (kBlock x kBlock) = the sum of one group of rows.
-void group_sum(const PanelSource& a, std::int64_t a_block, const PanelSource& b, std::int64_t b_block,
-               std::int64_t begin, std::int64_t end, Scratch& scratch, double* out) {
-  const TileProduct product = tile_product();
-  const bool same = &a == &b && a_block == b_block;
-  const std::int64_t a_tiles = tiles_in(a, a_block), b_tiles = tiles_in(b, b_block);
-  std::fill(out, out + kBlock * kBlock, 0.0);
-  alignas(64) double tile[kTileValues];
-  for (std::int64_t leaf = begin; leaf < end; leaf += kLeafRows) {
-    const std::int64_t leaf_end = std::min(leaf + kLeafRows, end);
-    pack_block(a, a_block, leaf, leaf_end, scratch.a.data());
-    if (!same) pack_block(b, b_block, leaf, leaf_end, scratch.b.data());
-    const double* const right = same ? scratch.a.data() : scratch.b.data();
-    for (std::int64_t i = 0; i < a_tiles; ++i) {
-      for (std::int64_t j = same ? i : 0; j < b_tiles; ++j) {
-        product(scratch.a.data() + i * kLeafRows * kTile, right + j * kLeafRows * kTile, leaf_end - leaf, tile);
-        double* const to = out + i * kTile * kBlock + j * kTile;
-        for (std::int64_t r = 0; r < kTile; ++r) {
-          for (std::int64_t c = 0; c < kTile; ++c) to[r * kBlock + c] += tile[r * kTile + c];
-        }
-      }
-    }
-  }
-}
-
-// Returns the sum of all rows, which is in `own` until it is used again.
-const double* block_sum(const PanelSource& a, std::int64_t a_block, const PanelSource& b, std::int64_t b_block,
-                        std::int64_t depth, const CancelToken& cancel, BlockScratch& own) {
-  own.tree.clear();
-  for (std::int64_t begin = 0; begin == 0 || begin < depth; begin += kGroupRows) {
-    cancel.check();
-    group_sum(a, a_block, b, b_block, begin, std::min(begin + kGroupRows, depth), own.packed, own.group.data());
-    own.tree.push(own.group.data());
-  }
-  return own.tree.finish();
-}
-
-std::int64_t blocks_of(std::int64_t width) {
-  return checked::ceil_div(width, kBlock);
 }
 
 // A block that is computed: any, or one on or above the diagonal.
@@ -80,25 +50,98 @@ struct Pair {
   std::int64_t a, b;
 };
 
+// out (a block) = the sum of one group of rows.
+void group_sum(const PanelSource& a, const PanelSource& b, Blocks blocks, Pair pair, std::int64_t begin,
+               std::int64_t end, Scratch& scratch, double* out) {
+  const TileProduct product = tile_product();
+  const bool same = &a == &b && pair.a == pair.b;
+  const std::int64_t a_tiles = blocks.tiles_in(a, pair.a), b_tiles = blocks.tiles_in(b, pair.b);
+  const auto left = [](const PanelSource& source, std::int64_t tile) { return source.width() - tile * kTile; };
+  for (std::int64_t r = 0; r < a_tiles * kTile; ++r) std::fill_n(out + r * blocks.side(), b_tiles * kTile, 0.0);
+  for (std::int64_t leaf = begin; leaf < end; leaf += kLeafRows) {
+    const std::int64_t leaf_end = std::min(leaf + kLeafRows, end);
+    pack_block(a, blocks, pair.a, leaf, leaf_end, scratch.a.data());
+    if (!same) pack_block(b, blocks, pair.b, leaf, leaf_end, scratch.b.data());
+    const double* const right = same ? scratch.a.data() : scratch.b.data();
+    for (std::int64_t i = 0; i < a_tiles; ++i) {
+      for (std::int64_t j = same ? i : 0; j < b_tiles; ++j) {
+        const TileShape shape{std::min(kTile, left(a, pair.a * blocks.tiles + i)),
+                              std::min(kTile, left(b, pair.b * blocks.tiles + j)), same && i == j};
+        product(scratch.a.data() + i * kLeafOfTile, right + j * kLeafOfTile, leaf_end - leaf, shape,
+                out + i * kTile * blocks.side() + j * kTile, blocks.side());
+      }
+    }
+  }
+}
+
+// Returns the sum of all rows, which is in `own` until it is used again.
+const double* block_sum(const PanelSource& a, const PanelSource& b, Pair pair, std::int64_t depth,
+                        const CancelToken& cancel, BlockScratch& own) {
+  if (depth <= kGroupRows) {  // a group is its own tree
+    cancel.check();
+    group_sum(a, b, kSmallBlocks, pair, 0, depth, own.packed, own.group.data());
+    return own.group.data();
+  }
+  own.tree.clear();
+  std::fill(own.group.begin(), own.group.end(), 0.0);
+  for (std::int64_t begin = 0; begin < depth; begin += kGroupRows) {
+    cancel.check();
+    group_sum(a, b, kSmallBlocks, pair, begin, std::min(begin + kGroupRows, depth), own.packed, own.group.data());
+    own.tree.push(own.group.data());
+  }
+  return own.tree.finish();
+}
+
 std::vector<Pair> block_pairs(std::int64_t a_blocks, std::int64_t b_blocks, bool symmetric) {
   std::vector<Pair> pairs;
+  pairs.reserve(static_cast<std::size_t>(a_blocks * b_blocks));
   for (std::int64_t i = 0; i < a_blocks; ++i) {
     for (std::int64_t j = symmetric ? i : 0; j < b_blocks; ++j) pairs.push_back({i, j});
   }
   return pairs;
 }
 
-// Whether there are so many pairs that a task sums up a whole one. Then each worker has one tree, and the trees of all
-// pairs are never in memory together. With fewer pairs the threads share the rows.
-bool by_pairs(std::int64_t n_pairs, int threads) {
-  return n_pairs >= 8 * std::int64_t{threads};
-}
+// How a product is shared out.
+//
+// With small blocks and many pairs a task sums up a whole pair. Then each worker has one tree, and the trees of all
+// pairs are never in memory together. Else a task is a group of rows of a pair. A block is packed once a pair. So up to
+// 512 columns blocks are as large as leaves enough tasks and fits the memory, at best one for all.
+struct Shares {
+  Blocks blocks;
+  std::int64_t n_pairs;
+  bool by_pairs;
+  std::int64_t at_once;  // groups that are under way: each has sums of its own
 
-// Groups that are under way at once: enough tasks for the threads, but no more, since each group has sums of its own.
-std::int64_t groups_at_once(std::int64_t n_pairs, std::int64_t n_groups, int threads) {
-  return std::clamp<std::int64_t>(checked::ceil_div(4 * std::int64_t{threads}, std::max<std::int64_t>(n_pairs, 1)), 1,
-                                  std::max<std::int64_t>(n_groups, 1));
-}
+  static Shares of(std::int64_t a_width, std::int64_t b_width, std::int64_t depth, int threads, bool symmetric) {
+    constexpr std::int64_t kMostTiles = 32, kTasksPerThread = 8, kMostBytes = std::int64_t{64} << 20;
+    const std::int64_t n_groups = checked::ceil_div(depth, kGroupRows);
+    const std::int64_t enough = threads == 1 ? 1 : kTasksPerThread * threads;
+    const std::int64_t all_tiles = checked::ceil_div(std::max(a_width, b_width), kTile);
+    for (std::int64_t n_blocks = 1;; ++n_blocks) {
+      const std::int64_t tiles = all_tiles > kMostTiles ? 0 : checked::ceil_div(all_tiles, n_blocks);
+      const Blocks blocks{std::max(tiles, kSmallBlocks.tiles)};
+      const bool small = blocks.tiles == kSmallBlocks.tiles;
+      const std::int64_t a_blocks = blocks.of(a_width), b_blocks = blocks.of(b_width);
+      const std::int64_t n_pairs = symmetric ? a_blocks * (a_blocks + 1) / 2 : checked::mul(a_blocks, b_blocks);
+      const std::int64_t tasks = (small ? 4 : 2) * std::int64_t{threads};
+      const std::int64_t at_once = std::clamp<std::int64_t>(
+          checked::ceil_div(tasks, std::max<std::int64_t>(n_pairs, 1)), 1, std::max<std::int64_t>(n_groups, 1));
+      if (small) return {blocks, n_pairs, n_pairs >= kTasksPerThread * threads, at_once};
+      const bool fits = at_once * n_pairs * blocks.size() * 8 <= kMostBytes;
+      if (fits && n_pairs * n_groups >= enough) {
+        return {blocks, n_pairs, false, at_once};
+      }
+    }
+  }
+
+  // Besides the result.
+  std::int64_t bytes(std::int64_t depth, int threads) const {
+    const std::int64_t levels = SumTree::most_levels(checked::ceil_div(depth, kGroupRows));
+    const std::int64_t held = by_pairs ? checked::mul(threads, levels + 1) : checked::mul(at_once + levels, n_pairs);
+    return checked::mul(8, checked::add(checked::mul(held, blocks.size()),
+                                        checked::mul(2 * std::int64_t{threads}, blocks.tiles * kLeafOfTile)));
+  }
+};
 
 void mirror(double* c, std::int64_t width) {
   for (std::int64_t i = 0; i < width; ++i) {
@@ -109,48 +152,61 @@ void mirror(double* c, std::int64_t width) {
 }  // namespace
 
 std::int64_t cross_product_bytes(std::int64_t a_width, std::int64_t b_width, std::int64_t depth, int threads) {
-  const std::int64_t n_pairs = checked::mul(blocks_of(a_width), blocks_of(b_width));
-  const std::int64_t n_groups = checked::ceil_div(depth, kGroupRows);
-  const std::int64_t levels = SumTree::most_levels(n_groups);
-  const std::int64_t half = (n_pairs + 1) / 2;  // as many as a symmetric product computes
-  const std::int64_t blocks = by_pairs(half, threads)
-                                  ? checked::mul(threads, levels + 1)
-                                  : checked::mul(groups_at_once(half, n_groups, threads) + levels, n_pairs);
-  const std::int64_t scratch = 2 * kTiles * kLeafRows * kTile;
-  return checked::mul(8, checked::add(checked::mul(blocks, kBlock * kBlock), checked::mul(threads, scratch)));
+  const std::int64_t any = Shares::of(a_width, b_width, depth, threads, false).bytes(depth, threads);
+  if (a_width != b_width) return any;
+  return std::max(any, Shares::of(a_width, b_width, depth, threads, true).bytes(depth, threads));
 }
 
 namespace {
 
 // Threads share the rows: a task is one group of rows of one pair.
-void sum_by_groups(const PanelSource& a, const PanelSource& b, std::int64_t depth, const std::vector<Pair>& pairs,
-                   ThreadPool& pool, const CancelToken& cancel, const std::function<void(Pair, const double*)>& store,
-                   PhaseProgress* progress) {
-  const auto n_pairs = static_cast<std::int64_t>(pairs.size());
-  const std::int64_t n_groups = checked::ceil_div(depth, kGroupRows);
-  const std::int64_t at_once = groups_at_once(n_pairs, n_groups, pool.size());
-  std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
-  Buffer<double> sums(checked::mul(checked::mul(at_once, n_pairs), kBlock * kBlock));
-  std::vector<SumTree> trees;  // one for each pair: its rows, with the columns of a whole block
-  trees.reserve(pairs.size());
-  for (const Pair& pair : pairs) trees.emplace_back(kBlock * std::min(kBlock, a.width() - pair.a * kBlock));
-
+void sum_by_groups(const PanelSource& a, const PanelSource& b, std::int64_t depth, const Shares& shares,
+                   const std::vector<Pair>& pairs, ThreadPool& pool, const CancelToken& cancel,
+                   const std::function<void(Pair, const double*)>& store, PhaseProgress* progress) {
+  const Blocks blocks = shares.blocks;
+  const auto n_pairs = std::ssize(pairs);
+  const std::int64_t n_groups = checked::ceil_div(depth, kGroupRows), at_once = shares.at_once;
+  std::vector<Scratch> scratch;
+  scratch.reserve(static_cast<std::size_t>(pool.size()));
+  for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(blocks);
+  Buffer<double> sums(checked::mul(checked::mul(at_once, n_pairs), blocks.size()));
+  std::fill(sums.begin(), sums.end(), 0.0);  // also what lies beyond a last block
+  // Trees of some tiles of rows of a pair each, so that threads share the additions.
+  constexpr std::int64_t kRowsOfTree = 4 * kTile;
+  const std::int64_t trees_of_pair = checked::ceil_div(blocks.side(), kRowsOfTree);
+  const auto part = [&](std::int64_t t) { return t % trees_of_pair * kRowsOfTree * blocks.side(); };
+  std::vector<SumTree> trees;
+  trees.reserve(static_cast<std::size_t>(n_pairs * trees_of_pair));
+  for (const Pair& pair : pairs) {
+    const std::int64_t rows = std::min(blocks.side(), a.width() - pair.a * blocks.side());
+    for (std::int64_t first = 0; first < blocks.side(); first += kRowsOfTree) {
+      trees.emplace_back(std::clamp<std::int64_t>(rows - first, 0, kRowsOfTree) * blocks.side());
+    }
+  }
   for (std::int64_t round = 0; round < n_groups; round += at_once) {
     const std::int64_t n_here = std::min(at_once, n_groups - round);
     pool.parallel_for(n_here * n_pairs, cancel, [&](std::int64_t task, int worker) {
-      const Pair pair = pairs[static_cast<std::size_t>(task % n_pairs)];
       const std::int64_t begin = (round + task / n_pairs) * kGroupRows;
-      group_sum(a, pair.a, b, pair.b, begin, std::min(begin + kGroupRows, depth),
-                scratch[static_cast<std::size_t>(worker)], sums.data() + task * kBlock * kBlock);
+      group_sum(a, b, blocks, pairs[static_cast<std::size_t>(task % n_pairs)], begin,
+                std::min(begin + kGroupRows, depth), scratch[static_cast<std::size_t>(worker)],
+                sums.data() + task * blocks.size());
     });
-    pool.parallel_for(n_pairs, cancel, [&](std::int64_t p, int) {
-      SumTree& tree = trees[static_cast<std::size_t>(p)];
-      for (std::int64_t g = 0; g < n_here; ++g) tree.push(sums.data() + (g * n_pairs + p) * kBlock * kBlock);
+    pool.parallel_for(std::ssize(trees), cancel, [&](std::int64_t t, int) {
+      const double* const first = sums.data() + t / trees_of_pair * blocks.size() + part(t);
+      for (std::int64_t g = 0; g < n_here; ++g) {
+        trees[static_cast<std::size_t>(t)].push(first + g * n_pairs * blocks.size());
+      }
     });
     if (progress != nullptr) progress->add(std::min(n_here * kGroupRows, depth - round * kGroupRows));
   }
+  // Once the trees are done, there is room for their sums.
   pool.parallel_for(n_pairs, cancel, [&](std::int64_t p, int) {
-    store(pairs[static_cast<std::size_t>(p)], trees[static_cast<std::size_t>(p)].finish());
+    double* const whole = sums.data() + p * blocks.size();
+    for (std::int64_t t = p * trees_of_pair; t < (p + 1) * trees_of_pair; ++t) {
+      SumTree& tree = trees[static_cast<std::size_t>(t)];
+      std::copy_n(tree.finish(), tree.size(), whole + part(t));
+    }
+    store(pairs[static_cast<std::size_t>(p)], whole);
   });
 }
 
@@ -168,7 +224,7 @@ void sum_by_pairs(const PanelSource& a, const PanelSource& b, std::int64_t depth
       n_pairs, cancel,
       [&](std::int64_t task, int worker) {
         const Pair pair = pairs[static_cast<std::size_t>(task)];
-        store(pair, block_sum(a, pair.a, b, pair.b, depth, cancel, scratch[static_cast<std::size_t>(worker)]));
+        store(pair, block_sum(a, b, pair, depth, cancel, scratch[static_cast<std::size_t>(worker)]));
         if (progress != nullptr) progress->add(rows_done(task + 1) - rows_done(task));
       },
       progress);
@@ -182,16 +238,21 @@ void cross_product(const PanelSource& a, const PanelSource& b, std::int64_t dept
   const bool symmetric = &a == &b;
   std::fill(c, c + checked::mul(a_width, b_width), 0.0);
   if (depth == 0) return;
-  const std::vector<Pair> pairs = block_pairs(blocks_of(a_width), blocks_of(b_width), symmetric);
+  const Shares shares = Shares::of(a_width, b_width, depth, pool.size(), symmetric);
+  const std::int64_t side = shares.blocks.side();
+  const std::vector<Pair> pairs = block_pairs(shares.blocks.of(a_width), shares.blocks.of(b_width), symmetric);
   const auto store = [&](Pair pair, const double* from) {
-    const std::int64_t rows = std::min(kBlock, a_width - pair.a * kBlock);
-    const std::int64_t columns = std::min(kBlock, b_width - pair.b * kBlock);
+    const std::int64_t rows = std::min(side, a_width - pair.a * side);
+    const std::int64_t columns = std::min(side, b_width - pair.b * side);
     for (std::int64_t i = 0; i < rows; ++i) {
-      std::copy_n(from + i * kBlock, columns, c + (pair.a * kBlock + i) * b_width + pair.b * kBlock);
+      std::copy_n(from + i * side, columns, c + (pair.a * side + i) * b_width + pair.b * side);
     }
   };
-  const auto sum = by_pairs(static_cast<std::int64_t>(pairs.size()), pool.size()) ? sum_by_pairs : sum_by_groups;
-  sum(a, b, depth, pairs, pool, cancel, store, progress);
+  if (shares.by_pairs) {
+    sum_by_pairs(a, b, depth, pairs, pool, cancel, store, progress);
+  } else {
+    sum_by_groups(a, b, depth, shares, pairs, pool, cancel, store, progress);
+  }
   if (symmetric) mirror(c, a_width);
 }
 
@@ -199,15 +260,15 @@ void for_each_block(const PanelSource& a, const PanelSource& b, std::int64_t dep
                     const CancelToken& cancel, const std::function<void(const ProductBlock&)>& store,
                     PhaseProgress* progress) {
   const std::int64_t a_width = a.width(), b_width = b.width();
-  const std::int64_t b_blocks = blocks_of(b_width);
+  const std::int64_t b_blocks = kSmallBlocks.of(b_width);
   std::vector<BlockScratch> scratch(static_cast<std::size_t>(pool.size()));
   pool.parallel_for(
-      blocks_of(a_width) * b_blocks, cancel,
+      kSmallBlocks.of(a_width) * b_blocks, cancel,
       [&](std::int64_t task, int worker) {
         BlockScratch& own = scratch[static_cast<std::size_t>(worker)];
         const std::int64_t a_block = task / b_blocks, b_block = task % b_blocks;
         store({a_block * kBlock, std::min(kBlock, a_width - a_block * kBlock), b_block * kBlock,
-               std::min(kBlock, b_width - b_block * kBlock), block_sum(a, a_block, b, b_block, depth, cancel, own)});
+               std::min(kBlock, b_width - b_block * kBlock), block_sum(a, b, {a_block, b_block}, depth, cancel, own)});
         // A block of rows is done when its last block of columns is.
         if (progress != nullptr && b_block + 1 == b_blocks) progress->add(std::min(kBlock, a_width - a_block * kBlock));
       },

@@ -193,4 +193,21 @@ void right_singular_vectors(std::int64_t n, const double* matrix, std::vector<do
   MatrixMap(vectors, n, n) = svd.matrixV();
 }
 
+double cholesky(std::int64_t n, double* matrix, const CancelToken& cancel) {
+  const Watch watch(cancel);
+  MatrixMap map(matrix, n, n);
+  const Eigen::LLT<Eigen::Ref<Matrix>> factorisation(map);
+  if (factorisation.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
+  Matrix inverse = Matrix::Identity(n, n);
+  map.triangularView<Eigen::Lower>().solveInPlace(inverse);
+  return inverse.squaredNorm();
+}
+
+void solve_cholesky(std::int64_t n, const double* factor, double* x) {
+  const ConstMatrixMap map(factor, n, n);
+  Eigen::Map<Eigen::VectorXd> vector(x, n);
+  map.triangularView<Eigen::Lower>().solveInPlace(vector);
+  map.triangularView<Eigen::Lower>().transpose().solveInPlace(vector);
+}
+
 }  // namespace stope::gram

@@ -25,4 +25,11 @@ void upper_triangle(std::int64_t m, std::int64_t n, double* columns, double* r, 
 void right_singular_vectors(std::int64_t n, const double* matrix, std::vector<double>& values, double* vectors,
                             const CancelToken& cancel);
 
+/// Replaces the lower triangle of a positive definite n x n matrix by its Cholesky factor L (column-major). Returns the
+/// trace of the inverse, which is |L^-1|^2; infinity if the matrix is not positive definite.
+double cholesky(std::int64_t n, double* matrix, const CancelToken& cancel);
+
+/// Solves L L^T x = x in place.
+void solve_cholesky(std::int64_t n, const double* factor, double* x);
+
 }  // namespace stope::gram

@@ -15,6 +15,7 @@ struct Slab {
   const double* shift;     ///< one per column, subtracted from it, or null
   std::int64_t dot_ahead;  ///< dot() prefetches what lies that many bytes behind each element; 0: nothing
   std::int64_t add_ahead;  ///< add() does, too
+  bool fresh = false;      ///< add() takes z for zeros, whatever is there
 };
 
 /// Vectors along columns (x, shift, z) have room for n_columns rounded up to a multiple of this. What lies beyond may
@@ -32,6 +33,8 @@ struct KernelsOf {
 struct Kernels {
   KernelsOf<float> of_float;
   KernelsOf<double> of_double;
+  /// Adds n numbers, a multiple of kPadding: to[i] += from[i].
+  void (*add_sums)(double* to, const double* from, std::int64_t n);
 };
 
 namespace reference {

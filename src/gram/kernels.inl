@@ -115,6 +115,37 @@ STOPE_INLINE double whole_leaf(const T* row, const double* shift, const double* 
   return leaf_of(fours);
 }
 
+// A leaf of n <= kSlots columns: a slot has one product, or none, which is +0.0.
+template <class T, bool shifted>
+STOPE_INLINE double narrow_leaf(const T* row, const double* shift, const double* x, std::int64_t n) {
+  Doubles fours[kFours] = {};
+  std::int64_t column = 0;
+  int at = 0;
+  for (; column + 4 * kLanes <= n; column += 4 * kLanes, ++at) {
+    Doubles slots[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t c = column + i * kLanes;
+      slots[i] = values<T, shifted>(row, shift, c) * doubles_at(x + c);
+    }
+    fours[at] = add_neighbours(add_neighbours(slots[0], slots[1]), add_neighbours(slots[2], slots[3]));
+  }
+  if (column < n) {
+    Doubles slots[4] = {};
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t c = column + i * kLanes;
+      if (c + kLanes <= n) {
+        slots[i] = values<T, shifted>(row, shift, c) * doubles_at(x + c);
+      } else if (c < n) {
+        slots[i] = last_values<T, shifted>(row, shift, c, n) * doubles_at(x + c);
+      }
+    }
+    fours[at] = add_neighbours(add_neighbours(slots[0], slots[1]), add_neighbours(slots[2], slots[3]));
+  }
+  return leaf_of(fours);
+}
+
 // A leaf of n < kLeafColumns columns. Slots without any are +0.0.
 template <class T, bool shifted>
 STOPE_INLINE double part_of_leaf(const T* row, const double* shift, const double* x, std::int64_t n) {
@@ -160,16 +191,19 @@ STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
       }
       *sums++ = whole_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column);
     }
-    if (column < slab.n_columns) {
+    const std::int64_t left = slab.n_columns - column;
+    if (left > 0 && left <= kSlots) {
+      *sums++ = narrow_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, left);
+    } else if (left > 0) {
       *sums++ =
-          part_of_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, slab.n_columns - column);
+          part_of_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, left);
     }
   }
 }
 
 // Adds n rows at once: z goes through the registers once for all of them. The rows that lie `ahead` bytes further are
 // prefetched meanwhile, so that arithmetic hides their reading.
-template <class T, bool shifted, int n>
+template <class T, bool shifted, bool fresh, int n>
 STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& slab, const double* y, double* z) {
   Doubles weights[n];
   for (int r = 0; r < n; ++r) {
@@ -179,7 +213,7 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
   const std::int64_t ahead = slab.add_ahead;
   std::int64_t column = 0;
   for (; column + kLanes <= slab.n_columns; column += kLanes) {
-    Doubles sum = doubles_at(z + column);
+    Doubles sum = fresh ? Doubles{} : doubles_at(z + column);
     if (ahead != 0 && column % kLine == 0) {
 #pragma GCC unroll 8
       for (int r = 0; r < n; ++r) __builtin_prefetch(reinterpret_cast<const char*>(first + r * stride + column) + ahead, 0, 2);
@@ -189,7 +223,7 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
     store(z + column, sum);
   }
   if (column < slab.n_columns) {
-    Doubles sum = doubles_at(z + column);
+    Doubles sum = fresh ? Doubles{} : doubles_at(z + column);
     for (int r = 0; r < n; ++r) {
       sum += weights[r] * last_values<T, shifted>(first + r * stride, slab.shift, column, slab.n_columns);
     }
@@ -197,16 +231,29 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
   }
 }
 
+// Adds the first rows to zeros, and returns how many they are.
+template <class T, bool shifted>
+STOPE_INLINE std::int64_t add_first(const Slab& slab, const double* y, double* z) {
+  constexpr int kAtOnce = 4;
+  const T* row = static_cast<const T*>(slab.values);
+  if (slab.n_rows < kAtOnce) {
+    add_together<T, shifted, true, 1>(row, slab.row_stride, slab, y, z);
+    return 1;
+  }
+  add_together<T, shifted, true, kAtOnce>(row, slab.row_stride, slab, y, z);
+  return kAtOnce;
+}
+
 template <class T, bool shifted>
 STOPE_INLINE void add_rows(const Slab& slab, const double* y, double* z) {
   constexpr int kAtOnce = 4;
-  std::int64_t r = 0;
-  const T* row = static_cast<const T*>(slab.values);
+  std::int64_t r = slab.fresh ? add_first<T, shifted>(slab, y, z) : 0;
+  const T* row = static_cast<const T*>(slab.values) + r * slab.row_stride;
   for (; r + kAtOnce <= slab.n_rows; r += kAtOnce, row += kAtOnce * slab.row_stride) {
-    add_together<T, shifted, kAtOnce>(row, slab.row_stride, slab, y + r, z);
+    add_together<T, shifted, false, kAtOnce>(row, slab.row_stride, slab, y + r, z);
   }
   for (; r < slab.n_rows; ++r, row += slab.row_stride) {
-    add_together<T, shifted, 1>(row, slab.row_stride, slab, y + r, z);
+    add_together<T, shifted, false, 1>(row, slab.row_stride, slab, y + r, z);
   }
 }
 
@@ -228,6 +275,10 @@ void add(const Slab& slab, const double* y, double* z) {
   }
 }
 
+void add_sums(double* to, const double* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += kLanes) store(to + i, doubles_at(to + i) + doubles_at(from + i));
+}
+
 }  // namespace
 
-const Kernels kKernels = {{dot<float>, add<float>}, {dot<double>, add<double>}};
+const Kernels kKernels = {{dot<float>, add<float>}, {dot<double>, add<double>}, add_sums};

@@ -41,6 +41,7 @@ void dot(const Slab& slab, const double* x, double* sums) {
 
 template <class T>
 void add(const Slab& slab, const double* y, double* z) {
+  for (std::int64_t column = 0; column < slab.n_columns && slab.fresh; ++column) z[column] = 0.0;
   for (std::int64_t row = 0; row < slab.n_rows; ++row) {
     for (std::int64_t column = 0; column < slab.n_columns; ++column) {
       z[column] += y[row] * value_at<T>(slab, row, column);
@@ -48,8 +49,12 @@ void add(const Slab& slab, const double* y, double* z) {
   }
 }
 
+void add_sums(double* to, const double* from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] += from[i];
+}
+
 }  // namespace
 
-const Kernels kKernels = {{dot<float>, add<float>}, {dot<double>, add<double>}};
+const Kernels kKernels = {{dot<float>, add<float>}, {dot<double>, add<double>}, add_sums};
 
 }  // namespace stope::gram::reference

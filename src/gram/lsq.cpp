@@ -1,6 +1,7 @@
 // Fitted linear models: predictions, and the table that they are written as (stope/lsq.hpp).
 #include "stope/lsq.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
+#include "gram/array_rows.hpp"
 #include "gram/lsq_fit.hpp"
 #include "gram/model_table.hpp"
 #include "gram/vector_panel.hpp"
@@ -46,11 +48,10 @@ std::vector<double> LinearModel::predict(const Table& table, const RunOptions& r
   rethrow_as_error();
 }
 
-std::vector<double> LinearModel::predict_each(const std::vector<const LinearModel*>& models, const Table& table,
-                                              const RunOptions& run) try {
+// The coefficients of all models, which must have the same attributes, one behind the other.
+std::vector<double> LinearModel::coefficients_of(const std::vector<const LinearModel*>& models) try {
   if (models.empty()) throw Error(ErrorCode::invalid_argument, "no models to predict with");
   const LinearModel& first = *models.front();
-  const auto n_models = static_cast<std::int64_t>(models.size());
   std::vector<double> coefficients;
   for (const LinearModel* model : models) {
     if (model->names_ != first.names_ || model->missing_ != first.missing_ || model->mean_ != first.mean_) {
@@ -58,29 +59,75 @@ std::vector<double> LinearModel::predict_each(const std::vector<const LinearMode
     }
     coefficients.insert(coefficients.end(), model->coefficients_.begin(), model->coefficients_.end());
   }
+  return coefficients;
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<double> LinearModel::predict_each(const std::vector<const LinearModel*>& models, const Table& table,
+                                              const RunOptions& run) try {
+  const std::vector<double> coefficients = coefficients_of(models);
+  const LinearModel& first = *models.front();
+  const auto n_models = static_cast<std::int64_t>(models.size());
   const auto n_attributes = static_cast<std::int64_t>(first.names_.size());
   ThreadPool pool(gram::threads_for_products(table.n_rows, n_attributes, n_models, run));
   gram::NumericColumns matrix = gram::matched_columns(table, first.names_, first.missing_, pool, run.cancel);
   matrix.fill = first.mean_;
   std::vector<double> predictions(static_cast<std::size_t>(checked::mul(table.n_rows, n_models)));
-  const gram::AcrossTheColumns rows(matrix);
-  const gram::VectorPanel vectors(coefficients.data(), n_models, n_attributes);
   const JobTime time(run);
   PhaseProgress progress(run, "predict", table.n_rows);
-  gram::for_each_block(
-      rows, vectors, matrix.n_columns(), pool, run.cancel,
-      [&](const gram::ProductBlock& block) {
-        for (std::int64_t i = 0; i < block.n_rows; ++i) {
-          double* const out = predictions.data() + (block.row + i) * n_models + block.column;
-          for (std::int64_t j = 0; j < block.n_columns; ++j) {
-            const LinearModel& model = *models[static_cast<std::size_t>(block.column + j)];
-            out[j] = block.values[i * gram::kBlock + j] + model.intercept_;
-          }
+  const auto finish = [&](std::int64_t row, std::int64_t j, double product) {
+    const LinearModel& model = *models[static_cast<std::size_t>(j)];
+    predictions[static_cast<std::size_t>(row * n_models + j)] = product + model.intercept_;
+  };
+  if (n_models <= gram::kFewVectors) {
+    const auto store = [&](std::int64_t row, std::int64_t n, std::int64_t j, const double* products) {
+      for (std::int64_t i = 0; i < n; ++i) finish(row + i, j, products[i]);
+    };
+    gram::multiply_rows(matrix, coefficients.data(), n_models, pool, run.cancel, store, &progress);
+  } else {
+    const gram::AcrossTheColumns rows(matrix);
+    const gram::VectorPanel vectors(coefficients.data(), n_models, n_attributes);
+    const auto store = [&](const gram::ProductBlock& block) {
+      for (std::int64_t i = 0; i < block.n_rows; ++i) {
+        for (std::int64_t j = 0; j < block.n_columns; ++j) {
+          finish(block.row + i, block.column + j, block.values[i * gram::kBlock + j]);
         }
-      },
-      &progress);
+      }
+    };
+    gram::for_each_block(rows, vectors, n_attributes, pool, run.cancel, store, &progress);
+  }
   time.hand("predict", pool.size());
   return predictions;
+} catch (...) {
+  rethrow_as_error();
+}
+
+bool LinearModel::predict_rows(const std::vector<const LinearModel*>& models, const ArrayView& rows,
+                               double* predictions, const RunOptions& run) try {
+  const std::vector<double> coefficients = coefficients_of(models);
+  const auto n_models = static_cast<std::int64_t>(models.size());
+  const auto n_attributes = static_cast<std::int64_t>(models.front()->names_.size());
+  gram::require_columns(rows, n_attributes);
+  ThreadPool pool(gram::threads_for_products(rows.n_rows, n_attributes, n_models, run));
+  const gram::RowTerms terms{std::vector<double>(models.front()->names_.size(), 0.0),
+                             std::vector<double>(models.front()->names_.size(), 1.0)};
+  const JobTime time(run);
+  PhaseProgress progress(run, "predict", rows.n_rows);
+  const auto store = [&](const gram::RowProducts& products) {
+    for (std::int64_t i = 0; i < products.n_rows; ++i) {
+      double* const out = predictions + (products.row + i) * n_models + products.vector;
+      for (std::int64_t j = 0; j < products.n_vectors; ++j) {
+        const LinearModel& model = *models[static_cast<std::size_t>(products.vector + j)];
+        out[j] = products.values[i * products.stride + j] + model.intercept_;
+      }
+    }
+  };
+  if (!gram::multiply_array_rows(rows, terms, coefficients.data(), n_models, pool, run.cancel, store, &progress)) {
+    return false;
+  }
+  time.hand("predict", pool.size());
+  return true;
 } catch (...) {
   rethrow_as_error();
 }
@@ -95,10 +142,14 @@ std::vector<double> LinearModel::contributions(const Table& table, const RunOpti
   gram::NumericColumns matrix = gram::matched_columns(table, names_, missing_, pool, run.cancel);
   matrix.fill = mean_;
   std::vector<double> all(static_cast<std::size_t>(n_values));
-  pool.parallel_for(width, run.cancel, [&](std::int64_t j, int) {
-    matrix.write_values(j, 0, table.n_rows, all.data() + j, width);
-    const double coefficient = coefficients_[static_cast<std::size_t>(j)];
-    for (std::int64_t row = 0; row < table.n_rows; ++row) all[static_cast<std::size_t>(row * width + j)] *= coefficient;
+  constexpr std::int64_t kRows = 256;
+  pool.parallel_for(checked::ceil_div(table.n_rows, kRows), run.cancel, [&](std::int64_t task, int) {
+    const std::int64_t begin = task * kRows, end = std::min(begin + kRows, table.n_rows);
+    double* const out = all.data() + begin * width;
+    matrix.write_values({0, width, begin, end}, out, width);
+    for (std::int64_t row = 0; row < end - begin; ++row) {
+      for (std::int64_t j = 0; j < width; ++j) out[row * width + j] *= coefficients_[static_cast<std::size_t>(j)];
+    }
   });
   return all;
 } catch (...) {

@@ -115,7 +115,7 @@ void LsqFit::read_target(std::int64_t label) {
   if (!options_.fit_intercept) target.shift[0] = 0.0;
   target.fill = target.shift;  // rows of weight 0 may lack a target
   b_.resize(static_cast<std::size_t>(n_));
-  target.write(0, 0, n_, b_.data(), 1);
+  target.write_columns({0, 1, 0, n_}, b_.data(), n_);
   double largest = 0.0;
   for (const double v : b_) largest = std::max(largest, std::fabs(v));
   exponent_ = 0;
@@ -199,14 +199,19 @@ LsqFit::Method LsqFit::plan() {
   return Method::lsqr;
 }
 
-void LsqFit::open_operator() {
+// A decomposition takes about four passes over the rows. They are made anew in each, unless columns lie so far apart
+// that writing the rows out once takes less. LSQR takes many passes.
+void LsqFit::open_operator(Method method) {
+  constexpr std::int64_t kFewColumns = 1024;
   RunOptions rest = run_;
   DecomposeReport& report = report_;
-  const std::int64_t room = report.memory_budget - report.memory_planned, copy = copy_bytes(matrix_, room);
+  const std::int64_t room = report.memory_budget - report.memory_planned;
+  const bool anew = method == Method::direct && (p_ <= kFewColumns || n_ < p_);
+  const std::int64_t copy = anew ? 0 : copy_bytes(matrix_, room);
   report.memory_planned += copy;
   rest.memory_limit = std::max<std::int64_t>(room - copy, 1);
   constexpr std::int64_t kFewestProducts = 20;  // ten steps, two products each
-  operator_ = make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
+  operator_ = make_operator(make_row_source(matrix_, copy, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
                             kFewestProducts);
 }
 
@@ -223,6 +228,25 @@ void LsqFit::multiply_transposed(const std::vector<double>& y, std::vector<doubl
   operator_->multiply_transposed(weighted, t);
 }
 
+// t_ = M^T s, and what it fits.
+void LsqFit::multiply_outer(const std::vector<double>& s) {
+  fitted_.resize(b_.size());
+  std::vector<double> weighted = s;
+  for (std::size_t i = 0; i < matrix_.row_factor.size(); ++i) weighted[i] *= matrix_.row_factor[i];
+  operator_->outer(weighted, t_, fitted_);
+  for (std::size_t i = 0; i < matrix_.row_factor.size(); ++i) fitted_[i] *= matrix_.row_factor[i];
+}
+
+// Sets the residual of t_.
+void LsqFit::set_residual() {
+  if (fitted_.empty()) {
+    fitted_.resize(b_.size());
+    multiply(t_, fitted_);
+  }
+  residual_.resize(b_.size());
+  for (std::size_t i = 0; i < b_.size(); ++i) residual_[i] = b_[i] - fitted_[i];
+}
+
 std::vector<LinearModel> LsqFit::fit() {
   const RunningJob running(run_);
   const auto start = std::chrono::steady_clock::now();
@@ -233,10 +257,11 @@ std::vector<LinearModel> LsqFit::fit() {
   } else {
     scale_for_lsqr();
   }
-  open_operator();
+  open_operator(method);
   std::vector<LinearModel> models;
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     if (i > 0) read_target(labels_[i]);
+    fitted_.clear();
     model_ = LinearModel();
     model_.report_ = report_;
     model_.rank_ = rank_;
@@ -269,7 +294,8 @@ SmallSide LsqFit::decompose() {
   } else if (options_.fit_intercept) {
     known_zeros = 1;  // the weighted rows add up to zero
   }
-  SmallSide small = decompose_small_side(matrix_, side, ridge_, known_zeros, pool_, run_);
+  const Wanted wanted = options_.standard_errors ? Wanted::eigenvectors : Wanted::solutions;
+  SmallSide small = decompose_small_side(matrix_, side, wanted, ridge_, known_zeros, pool_, run_);
   report_.method = small.by_qr ? "qr" : "normal equations";
   if (options_.alpha == 0.0) rank_ = small.rank;
   return small;
@@ -286,18 +312,6 @@ void LsqFit::solve_directly(const SmallSide& small) {
 }
 
 namespace {
-
-// Computes x = V diag(1 / values) V^T g over the first `rank` eigenvectors.
-std::vector<double> apply_inverse(const SmallSide& small, const std::vector<double>& g) {
-  const auto q = static_cast<std::int64_t>(g.size());
-  std::vector<double> x(g.size(), 0.0);
-  for (std::int64_t i = 0; i < small.rank; ++i) {
-    const double* const vector = small.vectors.data() + i * q;
-    const double part = dot(vector, g.data(), q) / small.values[static_cast<std::size_t>(i)];
-    for (std::int64_t j = 0; j < q; ++j) x[static_cast<std::size_t>(j)] += part * vector[j];
-  }
-  return x;
-}
 
 // Adds corrections until they no longer shrink, or are mere rounding.
 template <class Correct>
@@ -317,15 +331,19 @@ std::int64_t refine(std::vector<double>& x, const Correct& correction) {
 }  // namespace
 
 void LsqFit::solve_by_columns(const SmallSide& small) {
-  std::vector<double> residual(b_.size()), g(t_.size());
+  std::vector<double> g(t_.size());
+  bool first = true;  // all coefficients are 0 then
   model_.report_.iterations = refine(t_, [&](const std::vector<double>& t) {
-    multiply(t, residual);
-    for (std::size_t i = 0; i < b_.size(); ++i) residual[i] = b_[i] - residual[i];
-    multiply_transposed(residual, g);
+    if (std::exchange(first, false)) {
+      multiply_transposed(b_, g);
+    } else {
+      operator_->residual(t, {b_, matrix_.row_factor}, g);
+    }
     for (std::size_t j = 0; j < g.size() && !ridge_.empty(); ++j) g[j] -= ridge_[j] * t[j];
-    return apply_inverse(small, g);
+    return small.solve(g);
   });
-  if (small.rank < p_ && options_.alpha == 0.0) take_least_norm(small);
+  // With Cholesky's factor only constant columns are unseen, and theirs are 0.
+  if (small.rank < p_ && options_.alpha == 0.0 && small.factor.empty()) take_least_norm(small);
 }
 
 // Removes the directions that M does not see, in the units of the coefficients. Without its parts along them the
@@ -356,15 +374,17 @@ void LsqFit::take_least_norm(const SmallSide& small) {
 // Solves t = M^T s, (M M^T + ridge) s = b. That is the solution of least norm, since M^T s has no part that M does not
 // see.
 void LsqFit::solve_by_rows(const SmallSide& small) {
-  std::vector<double> s(b_.size(), 0.0), residual(b_.size());
+  std::vector<double> s(b_.size(), 0.0), residual = b_;
   const double ridge = ridge_.empty() ? 0.0 : ridge_[0];
+  bool first = true;  // all of s is 0 then
   model_.report_.iterations = refine(s, [&](const std::vector<double>& now) {
-    multiply_transposed(now, t_);
-    multiply(t_, residual);
-    for (std::size_t i = 0; i < b_.size(); ++i) residual[i] = b_[i] - residual[i] - ridge * now[i];
-    return apply_inverse(small, residual);
+    if (!std::exchange(first, false)) {
+      multiply_outer(now);
+      for (std::size_t i = 0; i < b_.size(); ++i) residual[i] = b_[i] - fitted_[i] - ridge * now[i];
+    }
+    return small.solve(residual);
   });
-  multiply_transposed(s, t_);
+  multiply_outer(s);
 }
 
 void LsqFit::scale_for_lsqr() {
@@ -409,9 +429,7 @@ void LsqFit::set_standard_errors(const SmallSide& small) {
   model_.standard_errors_.assign(static_cast<std::size_t>(p_), kNaN);
   model_.intercept_standard_error_ = kNaN;
   if (small.rank < p_) return;
-  residual_.resize(b_.size());
-  multiply(t_, residual_);
-  for (std::size_t i = 0; i < b_.size(); ++i) residual_[i] = b_[i] - residual_[i];
+  set_residual();
   const double left = static_cast<double>(n_counted_ - p_ - (options_.fit_intercept ? 1 : 0));
   const double sigma = std::ldexp(length_of(residual_) / std::sqrt(left), exponent_);
   std::vector<double> squares(static_cast<std::size_t>(p_), 0.0);
@@ -434,9 +452,7 @@ void LsqFit::set_standard_errors(const SmallSide& small) {
 }
 
 void LsqFit::finish() {
-  residual_.resize(b_.size());
-  multiply(t_, residual_);
-  for (std::size_t i = 0; i < b_.size(); ++i) residual_[i] = b_[i] - residual_[i];
+  set_residual();
   const double length = std::ldexp(length_of(residual_), exponent_);
   model_.rss_ = length * length;
   const double unexplained = length / target_length_;

@@ -27,9 +27,11 @@ class LsqFit {
   void scale_columns(Side side, bool least_norm);
   enum class Method { direct, lsqr };
   Method plan();
-  void open_operator();
+  void open_operator(Method method);
   void multiply(const std::vector<double>& t, std::vector<double>& y);
   void multiply_transposed(const std::vector<double>& y, std::vector<double>& t);
+  void multiply_outer(const std::vector<double>& s);
+  void set_residual();
   SmallSide decompose();
   void solve_directly(const SmallSide& small);
   void solve_by_columns(const SmallSide& small);
@@ -52,6 +54,7 @@ class LsqFit {
   double total_weight_ = 0.0, target_mean_ = 0.0, target_length_ = 0.0;
   int exponent_ = 0;  // the target's scale is 2^exponent
   std::vector<double> b_, ridge_, t_, residual_;
+  std::vector<double> fitted_;  // M t_, where it is known
   std::unique_ptr<Operator> operator_;
   DecomposeReport report_;  // of what all labels share
   std::int64_t rank_ = -1;

@@ -77,9 +77,11 @@ NumericColumns matched_columns(const Table& table, const std::vector<std::string
 }
 
 int threads_for_products(std::int64_t n_rows, std::int64_t n_columns, std::int64_t n_vectors, const RunOptions& run) {
-  // Nanoseconds: to check and pack a value, and to multiply it (as in pca_plan.cpp) by vectors that fill whole tiles.
-  const auto products = static_cast<double>(checked::ceil_div(n_vectors, kTile) * kTile);
-  const double seconds = 1e-9 * static_cast<double>(n_rows) * static_cast<double>(n_columns) * (1.0 + 0.11 * products);
+  // Nanoseconds: to check and copy a value, and to multiply it by few vectors or by vectors that fill whole tiles.
+  const double products = n_vectors <= kFewVectors
+                              ? 0.3 * static_cast<double>(n_vectors)
+                              : 0.05 * static_cast<double>(checked::ceil_div(n_vectors, kTile) * kTile);
+  const double seconds = 1e-9 * static_cast<double>(n_rows) * static_cast<double>(n_columns) * (0.5 + products);
   return threads_for(seconds, run.threads > 0 ? run.threads : available_threads());
 }
 

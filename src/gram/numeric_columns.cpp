@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "base/checked.hpp"
 #include "base/row_sums.hpp"
+#include "gram/column_kernels.hpp"
 #include "stope/error.hpp"
 #include "table/column_error.hpp"
 
@@ -17,86 +19,9 @@ struct Weights {
   double of(std::int64_t row) const { return values == nullptr ? 1.0 : values[row]; }
 };
 
-// The present values that have a weight: how many, the smallest and the largest.
-struct Extent {
-  std::int64_t n_present = 0;
-  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-};
-
-// A weight of zero takes the row out, whatever its value.
-template <class T>
-Extent extent_of(const T* values, std::int64_t n, Weights weights) {
-  // Each lane has its own minimum. Compilers put the lanes into vectors, which they must not do with one running
-  // minimum. NaN wins no comparison, and is counted because it is not equal to itself.
-  constexpr std::int64_t kLanes = 8;
-  double low[kLanes], high[kLanes];
-  std::int64_t missing[kLanes] = {};
-  std::fill_n(low, kLanes, std::numeric_limits<double>::infinity());
-  std::fill_n(high, kLanes, -std::numeric_limits<double>::infinity());
-  const std::int64_t in_lanes = weights.values == nullptr ? n / kLanes * kLanes : 0;
-  for (std::int64_t row = 0; row < in_lanes; row += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      const auto v = static_cast<double>(values[row + lane]);
-      low[lane] = v < low[lane] ? v : low[lane];
-      high[lane] = v > high[lane] ? v : high[lane];
-      missing[lane] += v != v ? 1 : 0;
-    }
-  }
-  Extent extent;
-  extent.n_present = in_lanes;
-  for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-    extent.n_present -= missing[lane];
-    extent.low = std::min(extent.low, low[lane]);
-    extent.high = std::max(extent.high, high[lane]);
-  }
-  for (std::int64_t row = in_lanes; row < n; ++row) {
-    const auto v = static_cast<double>(values[row]);
-    if (v != v || weights.of(row) == 0.0) continue;
-    ++extent.n_present;
-    extent.low = std::min(extent.low, v);
-    extent.high = std::max(extent.high, v);
-  }
-  return extent;
-}
-
 // Whether all values are present, finite and counted: then there is nothing more to check.
-bool is_complete(const Extent& extent, std::int64_t n) {
-  return extent.n_present == n && std::isfinite(extent.low) && std::isfinite(extent.high);
-}
-
-template <class T>
-ColumnSummary summarise(const T* values, std::int64_t n, Weights weights, const Extent& extent) {
-  const double low = extent.low, high = extent.high;
-  ColumnSummary summary;
-  summary.n_present = extent.n_present;
-  if (summary.n_present == 0) return summary;
-  if (low == high) {           // no arithmetic here: the computed mean of n equal numbers need not be that number
-    summary.mean = low + 0.0;  // +0.0 for zeros of either sign
-    return summary;
-  }
-  const auto counted = [&](std::int64_t row) { return values[row] == values[row] ? weights.of(row) : 0.0; };
-  const double total =
-      weights.values == nullptr ? static_cast<double>(summary.n_present) : sum_over_rows(0, n, counted);
-  summary.mean = sum_over_rows(0, n,
-                               [&](std::int64_t row) {
-                                 const double weight = counted(row);
-                                 return weight == 0.0 ? 0.0 : weight * static_cast<double>(values[row]);
-                               }) /
-                 total;
-  summary.deviation = std::max(high - summary.mean, summary.mean - low);
-  // Values are scaled by a power of two, which is exact, so that no square overflows or vanishes.
-  int exponent = 0;
-  std::frexp(summary.deviation, &exponent);
-  const double half = std::ldexp(1.0, -exponent / 2);  // in two steps: 2^1074 is no double
-  const double rest = std::ldexp(1.0, -exponent - -exponent / 2);
-  const double squares = sum_over_rows(0, n, [&](std::int64_t row) {
-    const double weight = counted(row);
-    if (weight == 0.0) return 0.0;
-    const double d = (static_cast<double>(values[row]) - summary.mean) * half * rest;
-    return weight * (d * d);
-  });
-  summary.length = std::ldexp(std::sqrt(squares), exponent);
-  return summary;
+bool is_complete(const ColumnSummary& summary, std::int64_t n) {
+  return summary.n_present == n && std::isfinite(summary.low) && std::isfinite(summary.high);
 }
 
 template <class T>
@@ -120,30 +45,44 @@ void with_numbers(const Column& column, const Use& use) {
   use(std::get<Buffer<float>>(column.data).data());
 }
 
+// Rows begin with a cache line, and 64 neighbours fall into different sets of the cache.
+std::int64_t stride_of(std::int64_t n_columns) {
+  constexpr std::int64_t kLine = 8;
+  const std::int64_t padded = checked::ceil_div(n_columns, kLine) * kLine;
+  return padded % (8 * kLine) == 0 ? padded + kLine : padded;
+}
+
 class MatrixRows : public RowSource {
  public:
-  explicit MatrixRows(const NumericColumns& matrix) : matrix_(matrix) {}
+  explicit MatrixRows(const NumericColumns& matrix) : matrix_(matrix), stride_(stride_of(matrix.n_columns())) {}
   std::int64_t n_rows() const override { return matrix_.n_rows(); }
   std::int64_t n_columns() const override { return matrix_.n_columns(); }
   ElementType dtype() const override { return ElementType::float64; }
   bool in_place() const override { return false; }
-  std::int64_t row_stride() const override { return matrix_.n_columns(); }
+  std::int64_t row_stride() const override { return stride_; }
 
   const void* rows(std::int64_t first, std::int64_t n, void* scratch) const override {
-    // Rows are written in strips, column after column: the part of the output that a strip fills stays in the cache.
+    // Rows are written in strips: the part of the output that a strip fills stays in the cache.
     constexpr std::int64_t kStrip = 64;
     auto* const out = static_cast<double*>(scratch);
     for (std::int64_t strip = first; strip < first + n; strip += kStrip) {
-      const std::int64_t end = std::min(strip + kStrip, first + n);
-      for (std::int64_t j = 0; j < matrix_.n_columns(); ++j) {
-        matrix_.write_values(j, strip, end, out + (strip - first) * matrix_.n_columns() + j, matrix_.n_columns());
-      }
+      const Part part{0, n_columns(), strip, std::min(strip + kStrip, first + n)};
+      matrix_.write_values(part, out + (strip - first) * stride_, stride_);
     }
     return out;
   }
+  bool has_blocks() const override { return true; }
+  void block(std::int64_t first, std::int64_t n, std::int64_t column, std::int64_t width, void* out,
+             std::int64_t stride) const override {
+    matrix_.write_values({column, width, first, first + n}, static_cast<double*>(out), stride);
+  }
+
+ protected:
+  std::int64_t stride() const { return stride_; }
 
  private:
   const NumericColumns& matrix_;
+  const std::int64_t stride_;
 };
 
 // The rows, written out once. Columns of a table lie far apart, and gathering a row of them takes longer than
@@ -151,17 +90,16 @@ class MatrixRows : public RowSource {
 class CopiedRows : public MatrixRows {
  public:
   CopiedRows(const NumericColumns& matrix, ThreadPool& pool, const CancelToken& cancel)
-      : MatrixRows(matrix), values_(checked::mul(matrix.n_rows(), matrix.n_columns())) {
+      : MatrixRows(matrix), values_(checked::mul(matrix.n_rows(), stride())) {
     constexpr std::int64_t kRows = 64;
     pool.parallel_for(checked::ceil_div(n_rows(), kRows), cancel, [&](std::int64_t task, int) {
       const std::int64_t first = task * kRows;
-      MatrixRows::rows(first, std::min(kRows, n_rows() - first), values_.data() + first * n_columns());
+      MatrixRows::rows(first, std::min(kRows, n_rows() - first), values_.data() + first * stride());
     });
   }
   bool in_place() const override { return true; }
-  const void* rows(std::int64_t first, std::int64_t, void*) const override {
-    return values_.data() + first * n_columns();
-  }
+  bool has_blocks() const override { return false; }
+  const void* rows(std::int64_t first, std::int64_t, void*) const override { return values_.data() + first * stride(); }
 
  private:
   Buffer<double> values_;
@@ -181,20 +119,21 @@ NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_
     }
     columns_.push_back(&column);
   }
-  summaries_.resize(columns_.size());
+  ColumnSummaries found(columns_, n_rows_, row_weights, pool, cancel);
   const Weights weights{row_weights.empty() ? nullptr : row_weights.data()};
   pool.parallel_for(n_columns(), cancel, [&](std::int64_t j, int) {
-    with_numbers(column(j), [&](const auto* values) {
-      const Extent extent = extent_of(values, n_rows_, weights);
-      if (!is_complete(extent, n_rows_)) check_values(table, column(j), values, n_rows_, missing, weights);
-      if (summaries == Summaries::no) return;
-      ColumnSummary& summary = summaries_[static_cast<std::size_t>(j)];
-      summary = summarise(values, n_rows_, weights, extent);
-      if (std::isfinite(summary.mean) && std::isfinite(summary.deviation)) return;
-      throw column_error(ErrorCode::invalid_data, table, column(j),
-                         ": its values are too large (a sum or difference overflows)");
-    });
+    if (is_complete(found.extents()[static_cast<std::size_t>(j)], n_rows_)) return;
+    with_numbers(column(j),
+                 [&](const auto* values) { check_values(table, column(j), values, n_rows_, missing, weights); });
   });
+  if (summaries == Summaries::yes) found.measure();
+  summaries_ = found.take();
+  for (std::int64_t j = 0; j < n_columns(); ++j) {
+    const ColumnSummary& summary = summaries_[static_cast<std::size_t>(j)];
+    if (std::isfinite(summary.mean) && std::isfinite(summary.deviation)) continue;
+    throw column_error(ErrorCode::invalid_data, table, column(j),
+                       ": its values are too large (a sum or difference overflows)");
+  }
   for (std::int64_t j = 0; j < n_columns(); ++j) {
     shift.push_back(summaries_[static_cast<std::size_t>(j)].mean);
   }
@@ -202,52 +141,140 @@ NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_
   factor.assign(columns_.size(), 1.0);
 }
 
-void NumericColumns::write(std::int64_t j, std::int64_t begin, std::int64_t end, double* out,
-                           std::int64_t stride) const {
-  const double minus = shift[static_cast<std::size_t>(j)], times = factor[static_cast<std::size_t>(j)];
-  const double missing = (fill[static_cast<std::size_t>(j)] - minus) * times;
-  with_numbers(column(j), [&](const auto* values) {
-    for (std::int64_t row = begin; row < end; ++row, out += stride) {
-      const double v = (static_cast<double>(values[row]) - minus) * times;
-      *out = std::isnan(v) ? missing : v;
-    }
-  });
-  if (row_factor.empty()) return;
-  out -= (end - begin) * stride;
-  for (std::int64_t row = begin; row < end; ++row, out += stride) *out *= row_factor[static_cast<std::size_t>(row)];
+namespace {
+
+constexpr std::int64_t kRun = 16;  // columns that a kernel is handed at a time
+
+// The terms of some columns.
+struct RunTerms {
+  double minus[kRun], times[kRun], missing[kRun];
+  Terms terms() const { return {minus, times, missing}; }
+};
+
+RunTerms terms_of(const NumericColumns& matrix, std::int64_t j, std::int64_t n) {
+  RunTerms terms;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(j + i);
+    terms.minus[i] = matrix.shift[at];
+    terms.times[i] = matrix.factor[at];
+    terms.missing[i] = (matrix.fill[at] - matrix.shift[at]) * matrix.factor[at];
+  }
+  return terms;
 }
 
-void NumericColumns::write_values(std::int64_t j, std::int64_t begin, std::int64_t end, double* out,
-                                  std::int64_t stride) const {
-  const double missing = fill[static_cast<std::size_t>(j)];
-  with_numbers(column(j), [&](const auto* values) {
-    for (std::int64_t row = begin; row < end; ++row, out += stride) {
-      const auto v = static_cast<double>(values[row]);
-      *out = std::isnan(v) ? missing : v;
-    }
+template <class T>
+const ColumnKernelsOf<T>& kernels_of(const T* const*) {
+  return column_kernels().of<T>();
+}
+
+}  // namespace
+
+// Calls use(columns, j, n) for runs of at most kRun columns of one type.
+template <class Use>
+void NumericColumns::for_each_run(const Part& part, const Use& use) const {
+  const std::int64_t last = part.first + part.n;
+  std::int64_t j = part.first;
+  while (j < last) {
+    with_numbers(column(j), [&](const auto* values) {
+      using T = std::remove_cvref_t<decltype(*values)>;
+      const T* run[kRun];
+      std::int64_t n = 0;
+      for (; n < kRun && j + n < last; ++n) {
+        const auto* const numbers = std::get_if<Buffer<T>>(&column(j + n).data);
+        if (numbers == nullptr) break;
+        run[n] = numbers->data();
+      }
+      use(run, j, n);
+      j += n;
+    });
+  }
+}
+
+void NumericColumns::write_rows(const Part& part, double* out, std::int64_t stride) const {
+  for_each_run(part, [&](const auto& run, std::int64_t j, std::int64_t n) {
+    const RunTerms terms = terms_of(*this, j, n);
+    kernels_of(run).by_rows(run, n, part.begin, part.end, terms.terms(),
+                            row_factor.empty() ? nullptr : row_factor.data(), out + j - part.first, stride);
+  });
+}
+
+void NumericColumns::write_columns(const Part& part, double* out, std::int64_t stride) const {
+  for_each_run(part, [&](const auto& run, std::int64_t j, std::int64_t n) {
+    const RunTerms terms = terms_of(*this, j, n);
+    kernels_of(run).by_columns(run, n, part.begin, part.end, terms.terms(),
+                               row_factor.empty() ? nullptr : row_factor.data(), out + (j - part.first) * stride,
+                               stride);
+  });
+}
+
+void NumericColumns::add_products(const Part& part, const double* x, double* sums) const {
+  for_each_run(part, [&](const auto& run, std::int64_t j, std::int64_t n) {
+    const RunTerms terms = terms_of(*this, j, n);
+    kernels_of(run).add_products(run, n, part.begin, part.end, terms.terms(), x + j - part.first, sums);
+  });
+}
+
+void NumericColumns::write_values(const Part& part, double* out, std::int64_t stride) const {
+  for_each_run(part, [&](const auto& run, std::int64_t j, std::int64_t n) {
+    RunTerms terms;
+    std::fill_n(terms.minus, n, 0.0);
+    std::fill_n(terms.times, n, 1.0);
+    std::copy_n(fill.data() + j, n, terms.missing);
+    kernels_of(run).by_rows(run, n, part.begin, part.end, terms.terms(), nullptr, out + j - part.first, stride);
   });
 }
 
 void DownTheRows::pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const {
-  const std::int64_t n = std::min(kTile, width() - tile * kTile);
+  const std::int64_t first = tile * kTile, n = std::min(kTile, width() - first);
   if (n < kTile) std::fill(out, out + (end - begin) * kTile, 0.0);
-  for (std::int64_t c = 0; c < n; ++c) matrix_.write(tile * kTile + c, begin, end, out + c, kTile);
+  matrix_.write_rows({first, n, begin, end}, out, kTile);
 }
 
 void AcrossTheColumns::pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const {
   const std::int64_t first = tile * kTile, last = std::min(first + kTile, width());
   if (last - first < kTile) std::fill(out, out + (end - begin) * kTile, 0.0);
-  for (std::int64_t j = begin; j < end; ++j) matrix_.write(j, first, last, out + (j - begin) * kTile, 1);
+  matrix_.write_columns({begin, end - begin, first, last}, out, kTile);
 }
 
-std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t room, ThreadPool& pool,
+void multiply_rows(
+    const NumericColumns& matrix, const double* vectors, std::int64_t n_vectors, ThreadPool& pool,
+    const CancelToken& cancel,
+    const std::function<void(std::int64_t row, std::int64_t n, std::int64_t v, const double* values)>& store,
+    PhaseProgress* progress) {
+  constexpr std::int64_t kRows = 512;  // 4 kB of sums
+  const std::int64_t width = matrix.n_columns();
+  pool.parallel_for(
+      checked::ceil_div(matrix.n_rows(), kRows), cancel,
+      [&](std::int64_t task, int) {
+        const std::int64_t row = task * kRows, n = std::min(kRows, matrix.n_rows() - row);
+        double leaf[kRows], group[kRows];
+        SumTree groups(n);
+        for (std::int64_t v = 0; v < n_vectors; ++v) {
+          const double* const x = vectors + v * width;
+          groups.clear();
+          for (std::int64_t first = 0; first < width; first += kLeafRows) {
+            if (first % kGroupRows == 0) std::fill_n(group, n, 0.0);
+            const std::int64_t end = std::min(first + kLeafRows, width);
+            std::fill_n(leaf, n, 0.0);
+            matrix.add_products({first, end - first, row, row + n}, x + first, leaf);
+            for (std::int64_t r = 0; r < n; ++r) group[r] += leaf[r];
+            if (width > kGroupRows && (end % kGroupRows == 0 || end == width)) groups.push(group);
+          }
+          store(row, n, v, width > kGroupRows ? groups.finish() : group);
+        }
+        if (progress != nullptr) progress->add(n);
+      },
+      progress);
+}
+
+std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t copy, ThreadPool& pool,
                                                  const CancelToken& cancel) {
-  if (copy_bytes(matrix, room) == 0) return std::make_shared<MatrixRows>(matrix);
+  if (copy == 0) return std::make_shared<MatrixRows>(matrix);
   return std::make_shared<CopiedRows>(matrix, pool, cancel);
 }
 
 std::int64_t copy_bytes(const NumericColumns& matrix, std::int64_t room) {
-  const std::int64_t bytes = checked::mul(8, checked::mul(matrix.n_rows(), matrix.n_columns()));
+  const std::int64_t bytes = checked::mul(8, checked::mul(matrix.n_rows(), stride_of(matrix.n_columns())));
   return bytes <= room / 2 ? bytes : 0;
 }
 

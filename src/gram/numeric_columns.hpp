@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/thread_pool.hpp"
+#include "gram/column_summaries.hpp"
 #include "gram/cross_product.hpp"
 #include "gram/rows.hpp"
 #include "stope/decompose.hpp"
@@ -15,12 +17,9 @@
 
 namespace stope::gram {
 
-/// The result of a pass over a column. Missing values are left out, and so are rows of weight 0.
-struct ColumnSummary {
-  std::int64_t n_present = 0;
-  double mean = 0.0;       ///< (weighted) mean, exactly the value of a constant column
-  double length = 0.0;     ///< root of the (weighted) sum of squared deviations, exactly 0 for a constant column
-  double deviation = 0.0;  ///< the largest |value - mean|
+/// Rows [begin, end) of n columns from `first` on.
+struct Part {
+  std::int64_t first, n, begin, end;
 };
 
 class NumericColumns {
@@ -44,16 +43,23 @@ class NumericColumns {
   std::vector<double> shift, fill, factor;
   std::vector<double> row_factor;  ///< empty = ones
 
-  /// Writes rows [begin, end) of column j to out[(row - begin) * stride].
-  void write(std::int64_t j, std::int64_t begin, std::int64_t end, double* out, std::int64_t stride) const;
-  /// Writes the stored values of rows [begin, end) of column j, neither shifted nor multiplied; a missing one is
-  /// `fill`.
-  void write_values(std::int64_t j, std::int64_t begin, std::int64_t end, double* out, std::int64_t stride) const;
+  /// Writes a part of the matrix with columns side by side: row r of column c to
+  /// out[(r - part.begin) * stride + c - part.first].
+  void write_rows(const Part& part, double* out, std::int64_t stride) const;
+  /// The same with rows side by side: to out[(c - part.first) * stride + r - part.begin].
+  void write_columns(const Part& part, double* out, std::int64_t stride) const;
+  /// Adds the products of a part's rows with x, column after column: sums[r - part.begin] += value * x[c - part.first].
+  void add_products(const Part& part, const double* x, double* sums) const;
+  /// The stored values, neither shifted nor multiplied, with columns side by side; a missing one is `fill`.
+  void write_values(const Part& part, double* out, std::int64_t stride) const;
 
  private:
   std::vector<const Column*> columns_;
   std::vector<ColumnSummary> summaries_;
   std::int64_t n_rows_ = 0;
+
+  template <class Use>
+  void for_each_run(const Part& part, const Use& use) const;
 };
 
 /// The matrix as n_columns() columns of n_rows() rows, for products that sum over the table's rows.
@@ -78,10 +84,22 @@ class AcrossTheColumns : public PanelSource {
   const NumericColumns& matrix_;
 };
 
+/// Hands the products of each row with few vectors, vector v at vectors + v * n_columns(), to `store`: rows [row, row +
+/// n) of vector v in `values`. It is called from several threads at once. The bits are those of for_each_block(). Takes
+/// no row_factor.
+void multiply_rows(
+    const NumericColumns& matrix, const double* vectors, std::int64_t n_vectors, ThreadPool& pool,
+    const CancelToken& cancel,
+    const std::function<void(std::int64_t row, std::int64_t n, std::int64_t v, const double* values)>& store,
+    PhaseProgress* progress = nullptr);
+
+/// Up to so many vectors multiply_rows() is faster than tiles of 16 vectors.
+inline constexpr std::int64_t kFewVectors = 3;
+
 /// Makes the rows of the matrix for an operator: missing values are filled in, nothing is shifted or multiplied. The
-/// operator does that with shift and factor, and never sees row_factor. Rows are written out once where copy_bytes()
-/// says so.
-std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t room, ThreadPool& pool,
+/// operator does that with shift and factor, and never sees row_factor. Rows are written out once if `copy`, which
+/// comes from copy_bytes(), is not 0.
+std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t copy, ThreadPool& pool,
                                                  const CancelToken& cancel);
 
 /// Bytes of that copy, or 0 where it would take more than half of `room`.

@@ -13,6 +13,18 @@
 namespace stope {
 namespace gram {
 
+void Operator::residual(std::span<const double> x, const Target& target, std::span<double> z) {
+  std::vector<double> y(static_cast<std::size_t>(n_rows()));
+  multiply(x, y);
+  subtract_from(target, 0, y);
+  multiply_transposed(y, z);
+}
+
+void Operator::outer(std::span<const double> y, std::span<double> z, std::span<double> image) {
+  multiply_transposed(y, z);
+  multiply(z, image);
+}
+
 std::unique_ptr<Operator> make_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
                                         const RunOptions& run, std::int64_t n_expected) {
   check_options(options, rows->n_columns());

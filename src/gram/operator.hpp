@@ -18,6 +18,11 @@ namespace stope::gram {
 /// The most vectors that one call multiplies.
 inline constexpr std::int64_t kMostVectors = 8;
 
+/// What a product is compared with: r = (values - f (A x)) f, with one factor f a row (empty: ones).
+struct Target {
+  std::span<const double> values, factors;
+};
+
 /// A has R rows and C columns, both at least 1. Vectors are doubles. A float32 matrix is widened, which is exact, and
 /// all additions are in double precision.
 ///
@@ -47,6 +52,11 @@ class Operator {
   /// Computes z for each of n_vectors (1 to kMostVectors) vectors x, which lie one behind the other. The results lie in
   /// the same order. The CPU takes one pass over A for all of them, a GPU one for each.
   virtual void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) = 0;
+
+  /// z = A^T r of that residual r. The bits are those of the two products, in one pass where the back end can.
+  virtual void residual(std::span<const double> x, const Target& target, std::span<double> z);
+  /// z = A^T y, and A z. The same holds.
+  virtual void outer(std::span<const double> y, std::span<double> z, std::span<double> image);
 
   /// Reports how the work was done so far.
   virtual GramReport report() const = 0;

@@ -38,13 +38,20 @@ class AutoOperator final : public Operator {
   std::int64_t n_rows() const override { return rows_->n_rows(); }
   std::int64_t n_columns() const override { return rows_->n_columns(); }
   void multiply(std::span<const double> x, std::span<double> y) override {
-    pass(1, [&](Operator& by) { by.multiply(x, y); });
+    pass(1, 1, [&](Operator& by) { by.multiply(x, y); });
   }
   void multiply_transposed(std::span<const double> y, std::span<double> z) override {
-    pass(1, [&](Operator& by) { by.multiply_transposed(y, z); });
+    pass(1, 1, [&](Operator& by) { by.multiply_transposed(y, z); });
   }
   void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) override {
-    pass(n_vectors, [&](Operator& by) { by.gram(x, z, n_vectors); });
+    pass(n_vectors, n_vectors, [&](Operator& by) { by.gram(x, z, n_vectors); });
+  }
+
+  void residual(std::span<const double> x, const Target& target, std::span<double> z) override {
+    pass(2, 1, [&](Operator& by) { by.residual(x, target, z); });
+  }
+  void outer(std::span<const double> y, std::span<double> z, std::span<double> image) override {
+    pass(2, 1, [&](Operator& by) { by.outer(y, z, image); });
   }
 
   GramReport report() const override {
@@ -60,9 +67,9 @@ class AutoOperator final : public Operator {
 
  private:
   template <class Work>
-  void pass(std::int64_t n_vectors, const Work& work) {
+  void pass(std::int64_t n_vectors, std::int64_t n_at_once, const Work& work) {
     n_vectors_ += n_vectors;
-    most_at_once_ = std::max(most_at_once_, n_vectors);
+    most_at_once_ = std::max(most_at_once_, n_at_once);
     if ((gpu_ || pays()) && tried(work)) return;
     work(*cpu_);
   }

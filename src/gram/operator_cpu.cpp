@@ -7,13 +7,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 
 #include "base/checked.hpp"
 #include "base/memory.hpp"
 #include "base/row_sums.hpp"
 #include "base/thread_pool.hpp"
+#include "base/threads_for.hpp"
 #include "device/instances.hpp"
+#include "gram/operator_columns.hpp"
 #include "gram/shape.hpp"
 #include "gram/vectors.hpp"
 #include "stope/error.hpp"
@@ -33,13 +36,16 @@ constexpr std::int64_t kFetchBytes = std::int64_t{256} << 10;
 // A panel is walked in blocks of that many leaves, whose 16 KB of x or z stay in the first-level cache.
 constexpr std::int64_t kBlockLeaves = 4;
 
-const Kernels& kernels_of(device::Backend backend) {
-  constexpr device::Instances kInstances = {&scalar::kKernels, &avx2::kKernels, &avx512::kKernels};
-  return backend == device::Backend::reference ? reference::kKernels : *kInstances.of(backend);
-}
-
 bool is_wide(std::int64_t row_bytes) {
   return 4 * row_bytes > kCachedPanelBytes;
+}
+
+// Threads that a pass with so many vectors is worth.
+int worth(const RowSource& rows, std::int64_t n_vectors, const RunOptions& run) {
+  constexpr double kSeconds = 0.25e-9;  // per element, from the cache
+  const double elements = static_cast<double>(rows.n_rows()) * static_cast<double>(rows.n_columns());
+  return threads_for(kSeconds * elements * static_cast<double>(n_vectors),
+                     run.threads > 0 ? run.threads : available_threads());
 }
 
 std::int64_t panel_rows(std::int64_t row_bytes) {
@@ -48,11 +54,12 @@ std::int64_t panel_rows(std::int64_t row_bytes) {
   return std::clamp(kPanelBytes / row_bytes / 4 * 4, least, kMostPanelRows);
 }
 
-// The work of one pass. Without x, y is given; without z, y is wanted.
+// The work of one pass. Without x, y is given; without z, y is wanted. With a target, y becomes the residual.
 struct Pass {
   const double* x = nullptr;  // n_vectors of them, `stride` apart, padded
   const double* y_in = nullptr;
   double* y_out = nullptr;
+  const Target* target = nullptr;
   bool wants_z = false;
   std::int64_t n_vectors = 1;
 };
@@ -62,6 +69,8 @@ struct WorkSpace {
   Buffer<char> fetched;  // rows that are not in place
   Buffer<double> sums;   // sums of leaves: [row][leaf]
   Buffer<double> y;      // [vector][row of the panel]
+  Buffer<double> group;  // sums of a group
+  std::optional<SumTree> groups;
 };
 
 class CpuOperator final : public Operator {
@@ -77,9 +86,9 @@ class CpuOperator final : public Operator {
         stride_(padded(n_columns_)),
         n_groups_(gram::n_groups(n_rows_, n_columns_)),
         scale_(options.scale),
-        pool_(run.threads),
+        all_(worth(*rows_, kMostVectors, run)),
         panel_rows_(panel_rows(checked::mul(n_columns_, size_of(rows_->dtype())))),
-        spaces_(static_cast<std::size_t>(pool_.size())) {
+        spaces_(static_cast<std::size_t>(all_.size())) {
     if (!options.shift.empty()) shift_ = padded_copy(options.shift, n_columns_, {});
   }
 
@@ -117,29 +126,36 @@ class CpuOperator final : public Operator {
     this->pass(pass, z.data());
   }
 
+  void residual(std::span<const double> x, const Target& target, std::span<double> z) override {
+    check_vector("x", x.size(), n_columns_, 1);
+    check_vector("target", target.values.size(), n_rows_, 1);
+    check_vector("z", z.size(), n_columns_, 1);
+    const Buffer<double> copy = padded_copy(x, n_columns_, scale_);
+    Pass pass;
+    pass.x = copy.data();
+    pass.target = &target;
+    pass.wants_z = true;
+    this->pass(pass, z.data());
+  }
+
   GramReport report() const override {
     GramReport report;
-    report.backend = kernels_name();
-    report.reason = backend_.forced ? backend_.reason : "the widest vectors that this CPU has";
+    report.backend = kernels_name(backend_);
+    report.reason = kernels_reason(backend_);
     report.method = (by_columns(1) ? "threads share panels of " : "groups of rows, panels of ") +
                     std::to_string(panel_rows_) + " rows; " + std::to_string(n_groups_) + " groups";
-    report.threads = pool_.size();
+    report.threads = pool_->size();
     report.passes = passes_;
     report.bytes = passes_ * n_rows_ * n_columns_ * size_of(rows_->dtype());
     return report;
   }
 
  private:
-  // A product of floats and doubles has no use for the byte instructions of avx512vnni.
-  std::string kernels_name() const {
-    return backend_.backend == device::Backend::avx512vnni ? "avx512" : backend_.name;
-  }
-
   // Groups are equally long: with four for each thread, no thread waits long for the last.
   bool by_columns(std::int64_t n_at_once) const {
     constexpr std::int64_t kGroupsPerThread = 4, kLeastLeaves = 4;
-    if (pool_.size() == 1 || n_leaves(n_columns_) < kLeastLeaves * pool_.size()) return false;
-    return n_groups_ < kGroupsPerThread * pool_.size() || n_at_once < pool_.size();
+    if (pool_->size() == 1 || n_leaves(n_columns_) < kLeastLeaves * pool_->size()) return false;
+    return n_groups_ < kGroupsPerThread * pool_->size() || n_at_once < pool_->size();
   }
 
   Slab slab(const void* values, std::int64_t n, std::int64_t column, std::int64_t n_columns) const {
@@ -182,12 +198,14 @@ class CpuOperator final : public Operator {
     }
   }
 
-  void add_leaves(const void* values, std::int64_t n, std::int64_t leaf, std::int64_t end, const double* y,
-                  double* z) const {
+  void add_leaves(const void* values, std::int64_t n, std::int64_t leaf, std::int64_t end, const double* y, double* z,
+                  bool fresh) const {
     for (std::int64_t begin = leaf; begin < end; begin += kBlockLeaves) {
       const std::int64_t column = begin * kLeafColumns;
       const std::int64_t width = std::min(std::min(end - begin, kBlockLeaves) * kLeafColumns, n_columns_ - column);
-      add(slab(values, n, column, width), y, z + column);
+      Slab rows = slab(values, n, column, width);
+      rows.fresh = fresh;
+      add(rows, y, z + column);
     }
   }
 
@@ -219,11 +237,14 @@ class CpuOperator final : public Operator {
     const std::int64_t leaves = n_leaves(n_columns_);
     for (std::int64_t r = 0; r < n; ++r) y[r] = tree_sum(sums + r * leaves, leaves) + 0.0;
     if (pass.y_out != nullptr) std::copy_n(y, n, pass.y_out + v * n_rows_ + first);
+    if (pass.target == nullptr) return;
+    for (std::int64_t r = 0; r < n; ++r) y[r] = finished(y[r]);
+    subtract_from(*pass.target, first, {y, static_cast<std::size_t>(n)});
   }
 
-  // Computes a panel on one thread; `values` are its rows [first, first + n).
+  // Computes a panel on one thread; `values` are its rows [first, first + n). A fresh z counts as zeros.
   void whole_panel(const Pass& pass, const void* values, std::int64_t first, std::int64_t n, WorkSpace& space,
-                   double* z) const {
+                   double* z, bool fresh) const {
     const std::int64_t leaves = n_leaves(n_columns_);
     for (std::int64_t v = 0; v < pass.n_vectors; ++v) {
       const double* y = pass.x == nullptr ? pass.y_in + first : space.y.data();
@@ -231,22 +252,52 @@ class CpuOperator final : public Operator {
         dot_leaves(values, n, 0, leaves, pass.x + v * stride_, space.sums.data());
         take_y(pass, v, first, n, space.sums.data(), space.y.data());
       }
-      if (pass.wants_z) add_leaves(values, n, 0, leaves, y, z + v * stride_);
+      if (pass.wants_z) add_leaves(values, n, 0, leaves, y, z + v * stride_, fresh);
     }
   }
 
-  // Computes the rows [begin, end) on one thread.
-  void rows_by_one(const Pass& pass, std::int64_t begin, std::int64_t end, WorkSpace& space, double* z) const {
-    const std::int64_t element = size_of(rows_->dtype()), at_once = fetch_rows();
+  // Computes the rows [begin, end) on one thread. Where z is wanted it has the sums of a group each time end_of_group()
+  // is called.
+  template <class End>
+  void rows_by_one(const Pass& pass, std::int64_t begin, std::int64_t end, WorkSpace& space, double* z,
+                   const End& end_of_group) const {
+    const std::int64_t row_bytes = rows_->row_stride() * size_of(rows_->dtype());
+    const std::int64_t at_once = rows_->in_place() ? end - begin : fetch_rows();
+    const GroupRows groups = GroupRows::of(n_rows_, n_groups_);
+    const auto group_end = [&](std::int64_t row) {
+      return pass.wants_z ? groups.begin(groups.group_of(row) + 1) : end;
+    };
+    std::int64_t last = group_end(begin);
+    bool fresh = true;
     for (std::int64_t first = begin; first < end; first += at_once) {
       const std::int64_t n = std::min(at_once, end - first);
       const auto* values = static_cast<const char*>(rows_->rows(first, n, space.fetched.data()));
-      for (std::int64_t r = 0; r < n; r += panel_rows_) {
+      for (std::int64_t row = first; row < first + n;) {
         run_.cancel.check();
-        whole_panel(pass, values + r * rows_->row_stride() * element, first + r, std::min(panel_rows_, n - r), space,
-                    z);
+        const std::int64_t here = std::min({panel_rows_, first + n - row, last - row});
+        whole_panel(pass, values + (row - first) * row_bytes, row, here, space, z, fresh);
+        row += here;
+        fresh = row == last;
+        if (!fresh) continue;
+        end_of_group();
+        if (row < end) last = group_end(row);
       }
     }
+  }
+
+  // Computes the aligned tree of the groups [group, end) on one thread.
+  void groups_by_one(const Pass& pass, std::int64_t group, std::int64_t end, WorkSpace& space, double* z) const {
+    const std::int64_t size = pass.n_vectors * stride_;
+    const std::int64_t first = group_begin(group, n_rows_, n_groups_), last = group_begin(end, n_rows_, n_groups_);
+    if (end - group == 1) return rows_by_one(pass, first, last, space, z, [] {});
+    if (space.group.size() != size) {
+      space.group = Buffer<double>(size);
+      std::fill(space.group.begin(), space.group.end(), 0.0);
+      space.groups.emplace(size, kernels_.add_sums);
+    }
+    space.groups->clear();
+    rows_by_one(pass, first, last, space, space.group.data(), [&] { space.groups->push(space.group.data()); });
+    std::copy_n(space.groups->finish(), size, z);
   }
 
   // A panel that all threads share.
@@ -258,7 +309,7 @@ class CpuOperator final : public Operator {
   // Computes the rows [begin, end) on all threads. One round adds what y of one panel gives, and multiplies the next.
   void rows_by_all(const Pass& pass, std::int64_t begin, std::int64_t end, double* z) {
     const std::int64_t leaves = n_leaves(n_columns_);
-    const std::int64_t n_tasks = std::min<std::int64_t>(leaves, std::int64_t{4} * pool_.size());
+    const std::int64_t n_tasks = std::min<std::int64_t>(leaves, std::int64_t{4} * pool_->size());
     Panel before;
     for (std::int64_t first = begin, turn = 0; first < end || before.n > 0; first += panel_rows_, ++turn) {
       // The rows of two turns are in use at a time, but sums and y of only one.
@@ -268,11 +319,11 @@ class CpuOperator final : public Operator {
         panel.n = std::min(panel_rows_, end - first);
         panel.values = rows_->rows(first, panel.n, turn_space(turn).fetched.data());
       }
-      pool_.parallel_for(n_tasks, run_.cancel, [&](std::int64_t task, int) {
+      pool_->parallel_for(n_tasks, run_.cancel, [&](std::int64_t task, int) {
         const std::int64_t from = leaves * task / n_tasks, to = leaves * (task + 1) / n_tasks;
         for (std::int64_t v = 0; v < pass.n_vectors && before.n > 0 && pass.wants_z; ++v) {
           const double* y = pass.x != nullptr ? shared_y(v) : pass.y_in + before.first;
-          add_leaves(before.values, before.n, from, to, y, z + v * stride_);
+          add_leaves(before.values, before.n, from, to, y, z + v * stride_, false);
         }
         for (std::int64_t v = 0; v < pass.n_vectors && panel.n > 0 && pass.x != nullptr; ++v) {
           dot_leaves(panel.values, panel.n, from, to, pass.x + v * stride_, shared_sums(v));
@@ -302,7 +353,7 @@ class CpuOperator final : public Operator {
   // Groups whose sums are in memory at the same time: all, or else a power of two.
   std::int64_t groups_at_once(std::int64_t group_bytes) const {
     const std::int64_t budget = memory_budget(run_);
-    const std::int64_t spaces = checked::mul(pool_.size(), space_bytes());
+    const std::int64_t spaces = checked::mul(pool_->size(), space_bytes());
     if (checked::add(checked::mul(n_groups_, group_bytes), spaces) <= budget) return n_groups_;
     const std::int64_t tree = checked::mul(SumTree::most_levels(n_groups_), group_bytes);
     const std::int64_t least = checked::add(checked::add(tree, spaces), group_bytes);
@@ -314,6 +365,7 @@ class CpuOperator final : public Operator {
   }
 
   void pass(const Pass& pass, double* z) {
+    pool_ = worth(*rows_, pass.n_vectors, run_) > 1 ? &all_ : &alone_;
     if (!pass.wants_z) {
       only_y(pass);
     } else {
@@ -325,42 +377,51 @@ class CpuOperator final : public Operator {
   void only_y(const Pass& pass) {
     if (by_columns(n_groups_)) return rows_by_all(pass, 0, n_rows_, nullptr);
     const std::int64_t rows = fetch_rows();
-    pool_.parallel_for(checked::ceil_div(n_rows_, rows), run_.cancel, [&](std::int64_t task, int worker) {
+    pool_->parallel_for(checked::ceil_div(n_rows_, rows), run_.cancel, [&](std::int64_t task, int worker) {
       rows_by_one(pass, task * rows, std::min(n_rows_, (task + 1) * rows), space(static_cast<std::size_t>(worker)),
-                  nullptr);
+                  nullptr, [] {});
     });
+  }
+
+  // Groups that a task adds in its own cache, a power of two. With little memory there is none for trees.
+  std::int64_t groups_per_task(std::int64_t at_once) const {
+    constexpr std::int64_t kTasksPerThread = 8;
+    if (at_once < n_groups_) return 1;
+    const std::int64_t tasks = pool_->size() == 1 ? 1 : kTasksPerThread * pool_->size();
+    const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(n_groups_ / tasks, 1));
+    return static_cast<std::int64_t>(tasks == 1 ? std::bit_ceil(most) : std::bit_floor(most));
   }
 
   void sums_of_groups(const Pass& pass, double* z) {
     const std::int64_t size = pass.n_vectors * stride_;
     const std::int64_t at_once = groups_at_once(checked::mul(size, 8));
     const bool columns = by_columns(at_once);
+    const std::int64_t per_task = columns ? 1 : groups_per_task(at_once);
     // The memory is kept. An iteration calls again, and touching new memory takes as long as a small matrix.
-    if (sums_.size() < at_once * size) {
+    const std::int64_t held = checked::ceil_div(at_once, per_task) * size;
+    if (sums_.size() < held) {
       sums_ = {};
-      sums_ = Buffer<double>(at_once * size);
+      sums_ = Buffer<double>(held);
+      std::fill(sums_.begin(), sums_.end(), 0.0);  // padding is added, too
     }
     double* const sums = sums_.data();
-    SumTree tree(size);
+    SumTree tree(size, kernels_.add_sums);
     for (std::int64_t first = 0; first < n_groups_; first += at_once) {
-      const std::int64_t n = std::min(at_once, n_groups_ - first);
-      const auto work_on = [&](std::int64_t group, const auto& work) {
-        double* const mine = sums + group * size;
-        std::fill_n(mine, size, 0.0);
-        work(group_begin(first + group, n_rows_, n_groups_), group_begin(first + group + 1, n_rows_, n_groups_), mine);
-      };
+      const std::int64_t n = std::min(at_once, n_groups_ - first), n_tasks = checked::ceil_div(n, per_task);
       if (columns) {
-        for (std::int64_t group = 0; group < n; ++group) {
-          work_on(group, [&](auto begin, auto end, double* to) { rows_by_all(pass, begin, end, to); });
+        for (std::int64_t group = first; group < first + n; ++group) {
+          double* const mine = sums + (group - first) * size;
+          std::fill_n(mine, size, 0.0);
+          rows_by_all(pass, group_begin(group, n_rows_, n_groups_), group_begin(group + 1, n_rows_, n_groups_), mine);
         }
       } else {
-        pool_.parallel_for(n, run_.cancel, [&](std::int64_t group, int worker) {
-          work_on(group, [&](auto begin, auto end, double* to) {
-            rows_by_one(pass, begin, end, space(static_cast<std::size_t>(worker)), to);
-          });
+        pool_->parallel_for(n_tasks, run_.cancel, [&](std::int64_t task, int worker) {
+          const std::int64_t group = first + task * per_task;
+          groups_by_one(pass, group, std::min(group + per_task, first + n), space(static_cast<std::size_t>(worker)),
+                        sums + task * size);
         });
       }
-      add_groups(sums, n, size);
+      add_groups(sums, n_tasks, size);
       if (n == n_groups_) return write_z(sums, pass.n_vectors, z);
       tree.push(sums);
     }
@@ -371,13 +432,13 @@ class CpuOperator final : public Operator {
   // groups.
   void add_groups(double* sums, std::int64_t n, std::int64_t size) {
     constexpr std::int64_t kRange = 64;
-    pool_.parallel_for(checked::ceil_div(size, kRange), run_.cancel, [&](std::int64_t task, int) {
+    pool_->parallel_for(checked::ceil_div(size, kRange), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kRange, width = std::min(kRange, size - begin);
       for (std::int64_t step = 1; step < n; step *= 2) {
         for (std::int64_t i = 0; i + step < n; i += 2 * step) {
           double* const to = sums + i * size + begin;
           const double* const from = to + step * size;
-          for (std::int64_t c = 0; c < width; ++c) to[c] += from[c];
+          kernels_.add_sums(to, from, width);
         }
       }
     });
@@ -399,7 +460,8 @@ class CpuOperator final : public Operator {
   const std::int64_t n_rows_, n_columns_, stride_, n_groups_;
   const std::vector<double> scale_;
   Buffer<double> shift_;
-  ThreadPool pool_;
+  ThreadPool all_, alone_{1};  // small passes take one thread: waking others takes longer
+  ThreadPool* pool_ = &all_;   // of the pass
   const std::int64_t panel_rows_;
   std::vector<WorkSpace> spaces_;
   WorkSpace turn_spaces_[2];
@@ -409,8 +471,23 @@ class CpuOperator final : public Operator {
 
 }  // namespace
 
+const Kernels& kernels_of(device::Backend backend) {
+  constexpr device::Instances kInstances = {&scalar::kKernels, &avx2::kKernels, &avx512::kKernels};
+  return backend == device::Backend::reference ? reference::kKernels : *kInstances.of(backend);
+}
+
+// A product of floats and doubles has no use for the byte instructions of avx512vnni.
+std::string kernels_name(const device::BackendChoice& backend) {
+  return backend.backend == device::Backend::avx512vnni ? "avx512" : backend.name;
+}
+
+std::string kernels_reason(const device::BackendChoice& backend) {
+  return backend.forced ? backend.reason : "the widest vectors that this CPU has";
+}
+
 std::unique_ptr<Operator> make_cpu_operator(std::shared_ptr<const RowSource> rows, const GramOptions& options,
                                             const RunOptions& run, const device::BackendChoice& backend) {
+  if (suits_column_operator(*rows)) return make_column_operator(std::move(rows), options, run, backend);
   return std::make_unique<CpuOperator>(std::move(rows), options, run, backend);
 }
 

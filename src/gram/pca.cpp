@@ -11,6 +11,7 @@
 #include "base/guarded.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
+#include "gram/array_rows.hpp"
 #include "gram/model_table.hpp"
 #include "gram/pca_fit.hpp"
 #include "gram/vector_panel.hpp"
@@ -30,6 +31,15 @@ const std::string kMean = "mean", kFill = "fill";
 
 std::string component_name(std::int64_t i) {
   return "pc" + std::to_string(i + 1);
+}
+
+// What scores are divided by.
+std::vector<double> divisors_of(const std::vector<double>& variances, bool whiten) {
+  std::vector<double> divisors(variances.size(), 1.0);
+  for (std::size_t i = 0; whiten && i < divisors.size(); ++i) {
+    divisors[i] = std::max(std::sqrt(variances[i]), std::numeric_limits<double>::epsilon());
+  }
+  return divisors;
 }
 
 }  // namespace
@@ -52,26 +62,39 @@ Table Pca::transform(const Table& table, const RunOptions& run) const try {
   ColumnMemory memory(storage_within(checked::mul(table.n_rows, row_bytes), memory_budget(run)), table.n_rows,
                       n_components(), row_bytes);
   std::vector<Buffer<double>> scores;
-  std::vector<double> divisors;
-  for (std::int64_t i = 0; i < n_components(); ++i) {
-    scores.push_back(memory.take<double>());
-    const double deviation = std::sqrt(explained_variance_[static_cast<std::size_t>(i)]);
-    divisors.push_back(whiten_ ? std::max(deviation, std::numeric_limits<double>::epsilon()) : 1.0);
-  }
-  const gram::AcrossTheColumns rows(matrix);
-  const gram::VectorPanel components(components_.data(), n_components(), n_features());
+  for (std::int64_t i = 0; i < n_components(); ++i) scores.push_back(memory.take<double>());
+  const std::vector<double> divisors = divisors_of(explained_variance_, whiten_);
   const JobTime time(run);
   PhaseProgress progress(run, "transform", table.n_rows);
-  gram::for_each_block(
-      rows, components, n_features(), pool, run.cancel,
-      [&](const gram::ProductBlock& block) {
-        for (std::int64_t j = 0; j < block.n_columns; ++j) {
-          const auto at = static_cast<std::size_t>(block.column + j);
-          double* const out = scores[at].data() + block.row;
-          for (std::int64_t i = 0; i < block.n_rows; ++i) out[i] = block.values[i * gram::kBlock + j] / divisors[at];
-        }
-      },
-      &progress);
+  const auto store = [&](std::int64_t row, std::int64_t n, std::int64_t component, const double* products,
+                         std::int64_t stride) {
+    const auto at = static_cast<std::size_t>(component);
+    double* const out = scores[at].data() + row;
+    if (divisors[at] == 1.0) {
+      for (std::int64_t i = 0; i < n; ++i) out[i] = products[i * stride];
+    } else {
+      for (std::int64_t i = 0; i < n; ++i) out[i] = products[i * stride] / divisors[at];
+    }
+  };
+  if (n_components() <= gram::kFewVectors) {
+    gram::multiply_rows(
+        matrix, components_.data(), n_components(), pool, run.cancel,
+        [&](std::int64_t row, std::int64_t n, std::int64_t i, const double* products) {
+          store(row, n, i, products, 1);
+        },
+        &progress);
+  } else {
+    const gram::AcrossTheColumns rows(matrix);
+    const gram::VectorPanel components(components_.data(), n_components(), n_features());
+    gram::for_each_block(
+        rows, components, n_features(), pool, run.cancel,
+        [&](const gram::ProductBlock& block) {
+          for (std::int64_t j = 0; j < block.n_columns; ++j) {
+            store(block.row, block.n_rows, block.column + j, block.values + j, gram::kBlock);
+          }
+        },
+        &progress);
+  }
 
   Table result;
   result.n_rows = table.n_rows;
@@ -89,6 +112,47 @@ Table Pca::transform(const Table& table, const RunOptions& run) const try {
   }
   time.hand("transform", pool.size());
   return result;
+} catch (...) {
+  rethrow_as_error();
+}
+
+template <class T>
+bool Pca::transform_rows_to(const ArrayView& rows, T* scores, const RunOptions& run) const try {
+  gram::require_columns(rows, n_features());
+  ThreadPool pool(gram::threads_for_products(rows.n_rows, n_features(), n_components(), run));
+  gram::RowTerms terms{std::vector<double>(mean_.size(), 0.0), {}};
+  if (centering_ == Centering::mean) terms.minus = mean_;
+  for (const double scale : scale_) terms.times.push_back(1.0 / scale);
+  const std::vector<double> divisors = divisors_of(explained_variance_, whiten_);
+  const JobTime time(run);
+  PhaseProgress progress(run, "transform", rows.n_rows);
+  const auto store = [&](const gram::RowProducts& products) {
+    for (std::int64_t i = 0; i < products.n_rows; ++i) {
+      T* const out = scores + (products.row + i) * n_components() + products.vector;
+      const double* const from = products.values + i * products.stride;
+      const double* const by = divisors.data() + products.vector;
+      for (std::int64_t j = 0; j < products.n_vectors; ++j) {
+        out[j] = static_cast<T>(whiten_ ? from[j] / by[j] : from[j]);
+      }
+    }
+  };
+  if (!gram::multiply_array_rows(rows, terms, components_.data(), n_components(), pool, run.cancel, store, &progress)) {
+    return false;
+  }
+  time.hand("transform", pool.size());
+  return true;
+} catch (...) {
+  rethrow_as_error();
+}
+
+bool Pca::transform_rows(const ArrayView& rows, double* scores, const RunOptions& run) const try {
+  return transform_rows_to(rows, scores, run);
+} catch (...) {
+  rethrow_as_error();
+}
+
+bool Pca::transform_rows(const ArrayView& rows, float* scores, const RunOptions& run) const try {
+  return transform_rows_to(rows, scores, run);
 } catch (...) {
   rethrow_as_error();
 }

@@ -259,7 +259,7 @@ void PcaFit::lanczos() {
   // The basis is filled at least once.
   const std::int64_t k = shape().share ? std::min(q_, kFirstOfShare) : shape().n_wanted;
   const std::unique_ptr<Operator> matrix =
-      make_operator(make_row_source(matrix_, room, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
+      make_operator(make_row_source(matrix_, copy, pool_, run_.cancel), {matrix_.shift, matrix_.factor}, rest,
                     lanczos_basis(p_, k, lanczos_block()));
   std::int64_t n_products = 0;  // how many are needed is not known
   const SymmetricMap map = [&](const double* x, double* y, std::int64_t n_vectors) {

@@ -27,6 +27,13 @@ class RowSource {
   /// `scratch`, which holds n * row_stride() elements. It is called from several threads at once, and throws read
   /// errors.
   virtual const void* rows(std::int64_t first, std::int64_t n, void* scratch) const = 0;
+
+  /// Whether the matrix lies by columns, so that block() reads little more than it returns.
+  virtual bool has_blocks() const { return false; }
+  /// Writes columns [column, column + width) of the rows [first, first + n) to `out`, `stride` elements from one row to
+  /// the next. It is only called where has_blocks(), from several threads at once.
+  virtual void block(std::int64_t /*first*/, std::int64_t /*n*/, std::int64_t /*column*/, std::int64_t /*width*/,
+                     void* /*out*/, std::int64_t /*stride*/) const {}
 };
 
 /// How long a matrix in memory is read: during the call that it is handed to, or afterwards, too.

@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "base/progress.hpp"
 #include "gram/dense.hpp"
+#include "gram/orthogonal.hpp"
 
 namespace stope::gram {
 namespace {
@@ -25,9 +26,9 @@ std::int64_t piece_rows(std::int64_t q) {
 void write_piece(const NumericColumns& matrix, Side side, std::int64_t begin, std::int64_t end, std::int64_t stride,
                  double* out) {
   if (side == Side::columns) {
-    for (std::int64_t j = 0; j < matrix.n_columns(); ++j) matrix.write(j, begin, end, out + j * stride, 1);
+    matrix.write_columns({0, matrix.n_columns(), begin, end}, out, stride);
   } else {
-    for (std::int64_t j = begin; j < end; ++j) matrix.write(j, 0, matrix.n_rows(), out + (j - begin), stride);
+    matrix.write_rows({begin, end - begin, 0, matrix.n_rows()}, out, stride);
   }
 }
 
@@ -76,6 +77,43 @@ std::int64_t count_above(const std::vector<double>& values, double cut) {
   return std::count_if(values.begin(), values.end(), [&](double v) { return v > cut; });
 }
 
+// Takes Cholesky's factor for the decomposition if it proves that all eigenvalues but the known zeros are far from
+// zero: trace(A) trace(A^-1) is at least the ratio of the largest and the smallest. The directions of known zeros get
+// the mean eigenvalue; right-hand sides have no part along them.
+bool factorise(const NumericColumns& matrix, Side side, std::int64_t n_known_zeros, std::int64_t q,
+               const double* products, const CancelToken& cancel, SmallSide& result) {
+  Buffer<double> factor(checked::mul(q, q));
+  std::copy_n(products, q * q, factor.data());
+  const auto trace = [&] {
+    double sum = 0.0;
+    for (std::int64_t j = 0; j < q; ++j) sum += factor[j * q + j];
+    return sum;
+  };
+  const double mean = trace() / static_cast<double>(q);
+  std::int64_t rank = q;
+  for (std::int64_t j = 0; j < q; ++j) {
+    if (factor[j * q + j] != 0.0) continue;
+    factor[j * q + j] = mean;
+    --rank;
+  }
+  if (side == Side::rows && n_known_zeros > 0) {
+    const auto root = [&](std::int64_t i) {
+      return matrix.row_factor.empty() ? 1.0 : matrix.row_factor[static_cast<std::size_t>(i)];
+    };
+    double squares = 0.0;
+    for (std::int64_t i = 0; i < q; ++i) squares += root(i) * root(i);
+    for (std::int64_t i = 0; i < q; ++i) {
+      for (std::int64_t j = 0; j < q; ++j) factor[i * q + j] += mean * (root(i) * root(j)) / squares;
+    }
+    --rank;
+  }
+  const double spread = trace() * cholesky(q, factor.data(), cancel);
+  if (!(spread < 1.0 / kFarFromDependent)) return false;
+  result.factor = std::move(factor);
+  result.rank = rank;
+  return true;
+}
+
 }  // namespace
 
 std::int64_t small_side_bytes(std::int64_t n_rows, std::int64_t n_columns, int threads) {
@@ -88,7 +126,23 @@ std::int64_t small_side_bytes(std::int64_t n_rows, std::int64_t n_columns, int t
   return checked::add(products, checked::add(checked::mul(at_once, piece), checked::mul(9, matrix)));
 }
 
-SmallSide decompose_small_side(const NumericColumns& matrix, Side side, const std::vector<double>& ridge,
+std::vector<double> SmallSide::solve(const std::vector<double>& g) const {
+  const auto q = static_cast<std::int64_t>(g.size());
+  if (!factor.empty()) {
+    std::vector<double> x = g;
+    solve_cholesky(q, factor.data(), x.data());
+    return x;
+  }
+  std::vector<double> x(g.size(), 0.0);
+  for (std::int64_t i = 0; i < rank; ++i) {
+    const double* const vector = vectors.data() + i * q;
+    const double part = dot(vector, g.data(), q) / values[static_cast<std::size_t>(i)];
+    for (std::int64_t j = 0; j < q; ++j) x[static_cast<std::size_t>(j)] += part * vector[j];
+  }
+  return x;
+}
+
+SmallSide decompose_small_side(const NumericColumns& matrix, Side side, Wanted wanted, const std::vector<double>& ridge,
                                std::int64_t n_known_zeros, ThreadPool& pool, const RunOptions& run) {
   const std::int64_t q = side == Side::columns ? matrix.n_columns() : matrix.n_rows();
   const std::int64_t depth = side == Side::columns ? matrix.n_rows() : matrix.n_columns();
@@ -106,6 +160,10 @@ SmallSide decompose_small_side(const NumericColumns& matrix, Side side, const st
   if (!ridge.empty()) {
     for (std::int64_t j = 0; j < q; ++j)
       products[j * q + j] += ridge[side == Side::columns ? static_cast<std::size_t>(j) : 0];
+  }
+  if (wanted == Wanted::solutions && factorise(matrix, side, n_known_zeros, q, products, run.cancel, result)) {
+    result.vectors = {};
+    return result;
   }
   symmetric_eigen(q, products, result.values, run.cancel, &run);
   result.rank = count_above(result.values, kFarFromDependent * std::max(result.values[0], 0.0));

@@ -7,25 +7,36 @@ namespace {
 
 // A piece of the tile that is summed at once: its sums and their operands fill the registers.
 constexpr int kRows = STOPE_VECTOR_BYTES == 64 ? 8 : 4;
-constexpr int kVectors = 2;
-constexpr int kWidth = kVectors * kDoubleLanes;
+constexpr int kMostVectors = 2;
 
-inline void rows_of_tile(const double* a, const double* b, std::int64_t depth, double* c) {
-  Doubles sum[kRows][kVectors] = {};
+template <int vectors>
+STOPE_INLINE void piece(const double* a, const double* b, std::int64_t depth, double* c, std::int64_t stride) {
+  Doubles sum[kRows][vectors] = {};
   for (std::int64_t r = 0; r < depth; ++r, a += kTile, b += kTile) {
-    Doubles right[kVectors];
+    Doubles right[vectors];
     __builtin_memcpy(right, b, sizeof right);
     for (int i = 0; i < kRows; ++i) {
-      for (int v = 0; v < kVectors; ++v) sum[i][v] += a[i] * right[v];
+      for (int v = 0; v < vectors; ++v) sum[i][v] += a[i] * right[v];
     }
   }
-  for (int i = 0; i < kRows; ++i) __builtin_memcpy(c + i * kTile, sum[i], sizeof sum[i]);
+  for (int i = 0; i < kRows; ++i) {
+    for (int v = 0; v < vectors; ++v) {
+      double* const to = c + i * stride + v * kDoubleLanes;
+      store(to, doubles_at(to) + sum[i][v]);
+    }
+  }
 }
 
 }  // namespace
 
-void tile_product(const double* a, const double* b, std::int64_t depth, double* c) {
-  for (int i = 0; i < kTile; i += kRows) {
-    for (int j = 0; j < kTile; j += kWidth) rows_of_tile(a + i, b + j, depth, c + i * kTile + j);
+void tile_product(const double* a, const double* b, std::int64_t depth, const TileShape& shape, double* c,
+                  std::int64_t stride) {
+  constexpr std::int64_t kWidth = kMostVectors * kDoubleLanes;
+  for (std::int64_t i = 0; i < shape.n_rows; i += kRows) {
+    std::int64_t j = shape.on_diagonal ? i / kDoubleLanes * kDoubleLanes : 0;
+    for (; shape.n_columns - j > kDoubleLanes && j + kWidth <= kTile; j += kWidth) {
+      piece<kMostVectors>(a + i, b + j, depth, c + i * stride + j, stride);
+    }
+    for (; j < shape.n_columns; j += kDoubleLanes) piece<1>(a + i, b + j, depth, c + i * stride + j, stride);
   }
 }

@@ -64,4 +64,14 @@ Buffer<double> padded_copy(std::span<const double> x, std::int64_t n_columns, st
   return copy;
 }
 
+void subtract_from(const Target& target, std::int64_t first, std::span<double> y) {
+  const double* const values = target.values.data() + first;
+  if (target.factors.empty()) {
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = values[i] - y[i];
+    return;
+  }
+  const double* const factors = target.factors.data() + first;
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = (values[i] - y[i] * factors[i]) * factors[i];
+}
+
 }  // namespace stope::gram

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "gram/kernels.hpp"
+#include "gram/operator.hpp"
 #include "gram/rows.hpp"
 #include "stope/buffer.hpp"
 #include "stope/gram.hpp"
@@ -23,5 +24,8 @@ void check_vector(const char* name, std::size_t size, std::int64_t wanted, std::
 
 /// Copies each vector, padded with zeros and multiplied by `scale` unless that is empty.
 Buffer<double> padded_copy(std::span<const double> x, std::int64_t n_columns, std::span<const double> scale);
+
+/// The residual of rows [first, first + y.size()) of A x, in place.
+void subtract_from(const Target& target, std::int64_t first, std::span<double> y);
 
 }  // namespace stope::gram

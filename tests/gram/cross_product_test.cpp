@@ -33,7 +33,7 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
     std::copy(values.begin(), values.begin() + depth * kTile, a.begin());
     std::copy(values.begin() + depth * kTile, values.end(), b.begin());
     std::vector<double> first(kTile * kTile), other(kTile * kTile);
-    known[0](a.data(), b.data(), depth, first.data());
+    known[0](a.data(), b.data(), depth, {}, first.data(), kTile);
     for (std::int64_t i = 0; i < kTile; ++i) {
       for (std::int64_t j = 0; j < kTile; ++j) {
         double sum = 0.0;  // the definition: one sum in the order of the depth
@@ -42,8 +42,41 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
       }
     }
     for (int level = 1; level < n; ++level) {
-      known[level](a.data(), b.data(), depth, other.data());
+      std::fill(other.begin(), other.end(), 0.0);
+      known[level](a.data(), b.data(), depth, {}, other.data(), kTile);
       EXPECT_EQ(std::memcmp(first.data(), other.data(), sizeof(double) * first.size()), 0) << level;
+    }
+  }
+}
+
+// Parts of a tile have the entries that are asked for, added to what is there, and nothing beyond the tile.
+TEST(TileProduct, ComputesPartsOfTiles) {
+  constexpr std::int64_t kDepth = 37, kStride = kTile + 3;
+  TileProduct known[3] = {};
+  const int n = tile_products(known);
+  const std::vector<double> values = random_values(2 * kDepth * kTile, 6);
+  Buffer<double> a(kDepth * kTile), b(kDepth * kTile);
+  std::copy_n(values.begin(), a.size(), a.begin());
+  std::copy_n(values.begin() + a.size(), b.size(), b.begin());
+  std::vector<double> whole(kTile * kTile), part(kTile * kStride);
+  known[0](a.data(), b.data(), kDepth, {}, whole.data(), kTile);
+  for (int level = 0; level < n; ++level) {
+    for (std::int64_t n_rows = 1; n_rows <= kTile; ++n_rows) {
+      for (std::int64_t n_columns = 1; n_columns <= kTile; ++n_columns) {
+        for (const bool on_diagonal : {false, true}) {
+          std::fill(part.begin(), part.end(), 0.5);
+          known[level](a.data(), b.data(), kDepth, {n_rows, n_columns, on_diagonal}, part.data(), kStride);
+          for (std::int64_t i = 0; i < kTile; ++i) {
+            for (std::int64_t j = 0; j < kStride; ++j) {
+              const double got = part[static_cast<std::size_t>(i * kStride + j)];
+              if (j >= kTile) ASSERT_EQ(got, 0.5) << i << " " << j;
+              if (i >= n_rows || j >= n_columns || (on_diagonal && j < i)) continue;
+              ASSERT_EQ(got, 0.5 + whole[static_cast<std::size_t>(i * kTile + j)])
+                  << level << ": " << n_rows << " x " << n_columns << ", entry " << i << " " << j;
+            }
+          }
+        }
+      }
     }
   }
 }
@@ -139,6 +172,29 @@ TEST(CrossProduct, SameBitsWithAnyThreadsAndInBlocks) {
     }
   });
   EXPECT_EQ(first, other);
+}
+
+// Blocks of up to 512 columns, which the number of threads and groups decides on, give the bits of small ones.
+TEST(CrossProduct, SameBitsInBlocksOfAnySize) {
+  for (const auto& [depth, width] : {std::pair<std::int64_t, std::int64_t>{9 * kGroupRows + 77, 150}, {5000, 330}}) {
+    const std::vector<double> a = random_values(depth * width, 7);
+    const VectorPanel panel(a.data(), width, depth), same(a.data(), width, depth);
+    const auto n = static_cast<std::size_t>(width * width);
+    std::vector<double> wanted(n), other(n), given(n);
+    ThreadPool any(3);
+    for_each_block(panel, same, depth, any, {}, [&](const ProductBlock& block) {
+      for (std::int64_t i = 0; i < block.n_rows; ++i) {
+        std::copy_n(block.values + i * kBlock, block.n_columns, wanted.data() + (block.row + i) * width + block.column);
+      }
+    });
+    for (const int threads : {1, 2, 3, 8, 40}) {
+      ThreadPool pool(threads);
+      cross_product(panel, panel, depth, pool, {}, other.data());
+      EXPECT_EQ(wanted, other) << depth << " x " << width << ", threads " << threads;
+      cross_product(panel, same, depth, pool, {}, given.data());
+      EXPECT_EQ(wanted, given) << depth << " x " << width << ", threads " << threads;
+    }
+  }
 }
 
 // 800 columns are 91 blocks on or above the diagonal, of which one thread or five sum up whole ones and 20 do not.

@@ -84,7 +84,7 @@ inline std::shared_ptr<const RowSource> rows_of(const GramCase& c) {
 }
 
 /// Hands out copies of its rows, as a table or a file does.
-class CopiedRows final : public RowSource {
+class CopiedRows : public RowSource {
  public:
   explicit CopiedRows(const GramCase& c) : c_(c) {}
   std::int64_t n_rows() const override { return c_.n_rows; }
@@ -106,8 +106,28 @@ class CopiedRows final : public RowSource {
     return scratch;
   }
 
- private:
+ protected:
   const GramCase& c_;
+};
+
+/// Hands out blocks of columns, too.
+class BlockRows final : public CopiedRows {
+ public:
+  explicit BlockRows(const GramCase& c) : CopiedRows(c) {}
+  bool has_blocks() const override { return true; }
+  void block(std::int64_t first, std::int64_t n, std::int64_t column, std::int64_t width, void* out,
+             std::int64_t stride) const override {
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < width; ++j) {
+        const double value = c_.at(first + i, column + j);
+        if (c_.is_float) {
+          static_cast<float*>(out)[i * stride + j] = static_cast<float>(value);
+        } else {
+          static_cast<double*>(out)[i * stride + j] = value;
+        }
+      }
+    }
+  }
 };
 
 /// All three products of a case.

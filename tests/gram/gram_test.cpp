@@ -218,6 +218,70 @@ TEST(Gram, OnePassIsBothProducts) {
   }
 }
 
+// Wide matrices that lie by columns are multiplied leaf by leaf.
+TEST(Gram, BlocksOfColumnsGiveTheSameBits) {
+  RunOptions run;
+  run.device = "cpu";
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1537}, {63, 2048}, {65, 2049}, {300, 3001}, {2100, 1600}, {7, 9000}}) {
+    for (const bool is_float : {true, false}) {
+      for (const bool shifted : {true, false}) {
+        GramCase c = make_case(rows, columns, is_float, 51, Values::wide_range);
+        if (shifted) c.shift = c.scale = c.x;
+        const Products wanted = multiply(c, run);
+        for (const std::string& backend : backends()) {
+          if (backend == "cuda") continue;
+          const ForcedBackend forced(backend);
+          for (const int threads : {1, 4}) {
+            run.threads = threads;
+            const auto by = make_operator(std::make_shared<BlockRows>(c), options_of(c), run);
+            EXPECT_EQ(by->report().method.substr(0, 7), "columns");
+            EXPECT_EQ(multiply(c, *by), wanted) << words(c, backend) << ", threads " << threads;
+          }
+        }
+      }
+    }
+  }
+}
+
+// What least squares asks for, by every way through the matrix, has the bits of two products.
+TEST(Gram, ResidualAndOuterAreTwoProducts) {
+  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{3000, 50}, {130, 9001}, {70, 2100}}) {
+    for (const bool weighted : {false, true}) {
+      GramCase c = make_case(rows, columns, false, 52, Values::offset);
+      c.shift = c.scale = c.x;
+      std::vector<double> factors;
+      for (std::int64_t r = 0; weighted && r < rows; ++r) factors.push_back(0.25 * static_cast<double>(r % 5));
+      const auto plain = make_operator(rows_of(c), options_of(c), {});
+      std::vector<double> y(static_cast<std::size_t>(rows)), wanted(static_cast<std::size_t>(columns));
+      std::vector<double> z(wanted.size()), image(y.size()), product(y.size());
+      plain->multiply(c.x, y);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        const double factor = weighted ? factors[i] : 1.0;
+        y[i] = (c.y[i] - y[i] * factor) * factor;
+      }
+      plain->multiply_transposed(y, wanted);
+      const std::shared_ptr<const RowSource> sources[] = {rows_of(c), std::make_shared<CopiedRows>(c),
+                                                          std::make_shared<BlockRows>(c)};
+      for (const auto& source : sources) {
+        for (const int threads : {1, 3}) {
+          RunOptions run;
+          run.threads = threads;
+          const auto by = make_operator(source, options_of(c), run);
+          by->residual(c.x, {c.y, factors}, z);
+          EXPECT_EQ(z, wanted) << words(c, "residual");
+          by->outer(c.y, z, image);
+          std::vector<double> back(z.size());
+          plain->multiply_transposed(c.y, back);
+          plain->multiply(back, product);
+          EXPECT_EQ(z, back) << words(c, "outer");
+          EXPECT_EQ(image, product) << words(c, "outer");
+        }
+      }
+    }
+  }
+}
+
 TEST(Gram, NanAndInfinityReachWhatTheyTouch) {
   for (const std::string& backend : backends()) {
     const ForcedBackend forced(backend);

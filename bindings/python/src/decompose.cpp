@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,6 +107,20 @@ nb::object scores_of(const FittedPca& model, const Table& table, Run& run) {
   return array_of(std::move(values), {static_cast<std::size_t>(table.n_rows), static_cast<std::size_t>(k)});
 }
 
+// The scores of an array's rows, or None where they take a table.
+template <class T>
+nb::object scores_of_rows(const FittedPca& model, const AnyArray& array, Run& run) {
+  const std::int64_t k = model.fitted.n_components();
+  const ArrayView rows = view_of(array);
+  auto values = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(rows.n_rows * k));
+  const bool done = result_of(
+      run, [&](const RunOptions& options) { return model.fitted.transform_rows(rows, values.get(), options); },
+      duration_of(rows.n_rows, model.fitted.n_features() * k));
+  if (!done) return nb::none();
+  T* const data = values.get();
+  return array_over(data, {static_cast<std::size_t>(rows.n_rows), static_cast<std::size_t>(k)}, std::move(values));
+}
+
 FittedPca fit_pca(const Table& table, double n_components, bool whiten, std::string_view centering_name,
                   std::string_view scaling_name, std::string_view missing_name, double tolerance, std::uint64_t seed,
                   Run& run) {
@@ -200,6 +215,23 @@ nb::object predict_linear(const std::vector<const FittedLinear*>& models, const 
   return array_of(std::move(values), {static_cast<std::size_t>(table.n_rows), n_models});
 }
 
+// The predictions for an array's rows, or None where they take a table.
+nb::object predict_linear_rows(const std::vector<const FittedLinear*>& models, const AnyArray& array, Run& run) {
+  std::vector<const LinearModel*> fitted;
+  for (const FittedLinear* model : models) {
+    if (model == nullptr) throw Error(ErrorCode::invalid_argument, "None is no model to predict with");
+    fitted.push_back(&model->fitted);
+  }
+  const ArrayView rows = view_of(array);
+  const auto n_models = static_cast<std::int64_t>(models.size());
+  std::vector<double> values(static_cast<std::size_t>(rows.n_rows * n_models));
+  const bool done = result_of(
+      run, [&](const RunOptions& options) { return LinearModel::predict_rows(fitted, rows, values.data(), options); },
+      duration_of(rows.n_rows, rows.n_columns * std::max<std::int64_t>(n_models, 1)));
+  if (!done) return nb::none();
+  return array_of(std::move(values), {static_cast<std::size_t>(rows.n_rows), models.size()});
+}
+
 // What both kinds of models have: pickling, and their bytes.
 template <class Fitted, class Class>
 void bind_bytes(Class& bound) {
@@ -229,6 +261,12 @@ void bind_pca(nb::module_& module) {
             return as_float32 ? scores_of<float>(model, table, run) : scores_of<double>(model, table, run);
           },
           nb::arg("table"), nb::arg("as_float32") = false, nb::arg("run"))
+      .def(
+          "transform_rows",
+          [](const FittedPca& model, const AnyArray& rows, bool as_float32, Run& run) {
+            return as_float32 ? scores_of_rows<float>(model, rows, run) : scores_of_rows<double>(model, rows, run);
+          },
+          nb::arg("rows"), nb::arg("as_float32") = false, nb::arg("run"))
       .def_prop_ro("feature_names", [](const FittedPca& model) { return model.fitted.feature_names(); })
       .def_prop_ro("mean", [](const FittedPca& model) { return numbers(model.fitted.mean()); })
       .def_prop_ro("scale", [](const FittedPca& model) { return numbers(model.fitted.scale()); })
@@ -271,6 +309,7 @@ void bind_decompose(nb::module_& module) {
              nb::arg("alphas"), nb::arg("fit_intercept"), nb::arg("standard_errors"), nb::arg("missing"),
              nb::arg("max_iterations"), nb::arg("run"));
   module.def("predict_linear", &predict_linear, nb::arg("models"), nb::arg("table"), nb::arg("run"));
+  module.def("predict_linear_rows", &predict_linear_rows, nb::arg("models"), nb::arg("rows"), nb::arg("run"));
 }
 
 }  // namespace stope::python

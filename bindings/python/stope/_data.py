@@ -105,6 +105,12 @@ class Rows:
         share = share or is_read_only(self._array)
         return _core.Table.of_array(self._array, self.column_names(), share, run)
 
+    def without_table(self, compute):
+        """The result of ``compute(array)`` for rows that are an array in C order, else None."""
+        if self._columns is not None or self._array is None or not self._array.flags.c_contiguous:
+            return None
+        return compute(self._array)
+
 
 def check_X(estimator, X, *, reset, categorical_features=None, missing="error", ensure_min_samples=1):
     """Check X as scikit-learn does, and return its :class:`Rows`.

@@ -75,6 +75,9 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StopeEst
             return np.zeros((rows.n_rows, 0), dtype)
         with self._job() as run:
             if table is None:
+                scores = rows.without_table(lambda array: self._model.transform_rows(array, dtype == np.float32, run))
+                if scores is not None:
+                    return scores
                 table = rows.as_table(run, share=True)
             return self._model.transform(table, dtype == np.float32, run)
 

@@ -58,7 +58,9 @@ class _LinearModel(RegressorMixin, StopeEstimator):
         check_is_fitted(self)
         rows = check_X(self, X, reset=False, missing=self._missing())
         with self._job() as run:
-            predictions = _core.predict_linear(self._models, rows.as_table(run, share=True), run)
+            predictions = rows.without_table(lambda array: _core.predict_linear_rows(self._models, array, run))
+            if predictions is None:
+                predictions = _core.predict_linear(self._models, rows.as_table(run, share=True), run)
         if self.coef_.ndim == 1:
             predictions = predictions[:, 0]
         return predictions.astype(rows.dtype, copy=False)
