@@ -278,8 +278,7 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
   const ScanKind kind = queries_.kind();
   Scan scan{};
   queries_.describe(scan);
-  scan.blocks = images.blocks.data();
-  if (kind == ScanKind::products) scan.starts = index.floats->starts.data();
+  if (kind == ScanKind::products) scan.starts = index.products->starts.data();
   if (kind == ScanKind::byte_products_present) {
     const PresentProducts& numbers = *index.present;
     scan.bytes = numbers.bytes.data();
@@ -298,7 +297,8 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
     scan.byte_weight = numbers.weight.data();
     scan.always = numbers.always.data();
   } else {
-    scan.always = images.always.data();
+    scan.blocks = index.floats->blocks.data();
+    scan.always = index.floats->always.data();
   }
   scan.low = images.ordered() ? images.low.data() : nullptr;
   scan.high = images.high.data();
