@@ -32,12 +32,6 @@ namespace {
 
 constexpr std::int64_t kStrip = 4096;  // rows encoded at once where they are not held
 
-// The same where many threads do it at a time: fewer rows of a wide table, so that a strip takes 8 MB at most.
-std::int64_t strip_of_thread(std::int64_t width) {
-  constexpr std::int64_t kMostValues = std::int64_t{1} << 20;
-  return std::clamp<std::int64_t>(kMostValues / std::max<std::int64_t>(width, 1), 1, kStrip);
-}
-
 }  // namespace
 
 // The extremes of every attribute among the rows that one thread has seen.
@@ -332,7 +326,7 @@ const double* Fitted::strip_rows(std::int64_t begin, std::int64_t n, double* str
 }
 
 void Fitted::see_all_rows(ThreadPool& pool, const CancelToken& cancel, std::vector<Extremes>& extremes) {
-  const std::int64_t strip = strip_of_thread(width());
+  const std::int64_t strip = rows_in_cache(width());
   std::vector<Buffer<double>> strips(extremes.size());
   std::atomic<std::uint64_t> sum{0};
   pool.parallel_for(checked::ceil_div(train_.n_rows, strip), cancel, [&](std::int64_t task, int worker) {
