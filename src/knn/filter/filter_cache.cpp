@@ -26,8 +26,9 @@ ScanKind kind_of(const ImageMap& map, const WantedImages& wanted) {
 
 void add_missing_images(FilterIndex& index, const RowMapper& mapper, const TrainPart& part, std::int64_t width,
                         const WantedImages& wanted, ThreadPool& pool, const CancelToken& cancel) {
-  make_once(index.images, [&] { return make_train_images(mapper, part, width, wanted.order, pool, cancel); });
-  const ImageSource source{mapper, part, width, *index.images};
+  RowImages rows;
+  make_once(index.images, [&] { return make_train_images(mapper, part, width, wanted.order, rows, pool, cancel); });
+  const ImageSource source{mapper, part, width, *index.images, rows};
   index.map = mapper.shared_map();
   index.kind = kind_of(source.map(), wanted);
   if (!in_bytes(index.kind) || (wanted.queries_lack_values && !takes_missing(index.kind, wanted))) {

@@ -107,9 +107,6 @@ struct TrainImages {
   }
 };
 
-TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, std::int64_t width, BlockOrder order,
-                              ThreadPool& pool, const CancelToken& cancel);
-
 /// Images of rows, row-major, each with its residual (NaN: no image can bound the row).
 struct RowImages {
   Buffer<float> rows;
@@ -118,5 +115,9 @@ struct RowImages {
 };
 RowImages make_row_images(const RowMapper& mapper, const double* rows, std::int64_t n, std::int64_t width,
                           ThreadPool& pool, const CancelToken& cancel);
+
+/// Leaves the images of all rows in `rows` if near rows are put together: that needs them.
+TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, std::int64_t width, BlockOrder order,
+                              RowImages& rows, ThreadPool& pool, const CancelToken& cancel);
 
 }  // namespace stope::knn

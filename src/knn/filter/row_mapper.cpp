@@ -36,6 +36,7 @@ RowMapper::RowMapper(std::shared_ptr<const ImageMap> map, const EncodeKernels& k
     sources_.push_back(column.source);
   }
   if (first_ones) sources_.clear();
+  if (map_->n_numeric() < kernels.least_numbers) return;
   if (first_ones || map_->form().space != Space::unit_rows) sum_ = residual_sum(map_->form());
 }
 

@@ -119,7 +119,7 @@ RowImages make_row_images(const RowMapper& mapper, const double* rows, std::int6
 }
 
 TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, std::int64_t width, BlockOrder order,
-                              ThreadPool& pool, const CancelToken& cancel) {
+                              RowImages& images, ThreadPool& pool, const CancelToken& cancel) {
   const std::int64_t n = part.n, n_columns = mapper.image_map().n_columns();
   const Usual usual = usual_of(mapper, part, width);
   TrainImages train;
@@ -129,7 +129,7 @@ TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, st
   train.usual_size = usual.size;
   train.missing = mapper.image_map().lacks_values();
   if (order == BlockOrder::table) return train;
-  const RowImages images = make_row_images(mapper, part.rows, n, width, pool, cancel);
+  images = make_row_images(mapper, part.rows, n, width, pool, cancel);
   train.rows = near_order(images.rows.data(), n, n_columns, kScanBlockRows, pool, cancel);
   const std::vector<float> anywhere(static_cast<std::size_t>(n_columns), std::numeric_limits<float>::quiet_NaN());
   Boxes fine = boxes_around(n, kScanBlockRows, n_columns, cancel, [&](std::int64_t position) {

@@ -29,6 +29,8 @@ struct NumberRun {
 };
 
 struct EncodeKernels {
+  /// Rows of fewer numbers become images faster one number at a time (put_numbers).
+  std::int64_t least_numbers;
   /// Writes the images of a run, and returns what they add to the row's residual (add_residual). NaN: no image bounds
   /// the row. The run is one from the rows of a table: it is read ahead of.
   double (*numbers)(const NumberRun& run, const double* row, float* images);

@@ -13,10 +13,14 @@ STOPE_INLINE Doubles size_of(Doubles v) {
 STOPE_INLINE Doubles larger_of(Doubles a, Doubles b) {
   return a > b ? a : b;
 }
+// Adds halves of the lanes, then quarters, and so on: rows are short, and their lanes are added up for each of them.
 STOPE_INLINE double add_lanes(Doubles v) {
-  double sum = 0.0;
-  for (int lane = 0; lane < kDoubleLanes; ++lane) sum += v[lane];
-  return sum;
+  double lanes[kDoubleLanes];
+  __builtin_memcpy(lanes, &v, sizeof lanes);
+  for (int half = kDoubleLanes / 2; half > 0; half /= 2) {
+    for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+  }
+  return lanes[0];
 }
 STOPE_INLINE double largest_lane(Doubles v) {
   double most = v[0];
@@ -24,8 +28,20 @@ STOPE_INLINE double largest_lane(Doubles v) {
   return most;
 }
 
-// Up to a register of numbers: the last ones of a row are followed by zeros, for what lies behind them may not be
-// readable.
+// Loads the first n < kDoubleLanes elements, then zeros. What follows them may not be readable.
+STOPE_INLINE Doubles load_first(const double* p, int n) {
+#if defined(STOPE_AVX512)
+  return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1 << n) - 1), p);
+#else
+  Doubles v = {};
+  for (int lane = 0; lane < kDoubleLanes - 1; ++lane) {
+    if (lane < n) v[lane] = p[lane];
+  }
+  return v;
+#endif
+}
+
+// Up to a register of numbers; the last ones of a row are followed by zeros.
 struct Numbers {
   Doubles x, centre, scale;
 
@@ -33,20 +49,15 @@ struct Numbers {
     return {doubles_at(row + c), doubles_at(run.centres + c), doubles_at(run.scales + c)};
   }
   STOPE_INLINE static Numbers rest(const NumberRun& run, const double* row, std::int64_t c) {
-    Numbers numbers = {};
-    for (int lane = 0; c + lane < run.n && lane < kDoubleLanes; ++lane) {
-      numbers.x[lane] = row[c + lane];
-      numbers.centre[lane] = run.centres[c + lane];
-      numbers.scale[lane] = run.scales[c + lane];
-    }
-    return numbers;
+    const int n = static_cast<int>(run.n - c);
+    return {load_first(row + c, n), load_first(run.centres + c, n), load_first(run.scales + c, n)};
   }
 };
 
 // The same steps as in put_numbers() and add_residual() (row_image.hpp). Only the order of the sum differs.
 template <Term term, bool skips_missing>
 struct Residual {
-  Doubles sum = {}, largest = {};
+  Doubles sum = {};
 
   STOPE_INLINE HalfFloats add(const Numbers& numbers, Doubles factor) {
     const Doubles value = (numbers.x - numbers.centre) * numbers.scale * factor;
@@ -54,7 +65,7 @@ struct Residual {
     const Doubles size = size_of(value);
     Doubles error = size_of(value - __builtin_convertvector(image, Doubles)) + all(0x1p-50) * size;
     if constexpr (skips_missing) error = larger_of(error, Doubles{});
-    largest = larger_of(size, largest);
+    error = size > kMost ? all(__builtin_inf()) : error;
     if constexpr (term == Term::square) {
       sum += error * error;
     } else if constexpr (term == Term::absolute) {
@@ -65,10 +76,11 @@ struct Residual {
     return image;
   }
   STOPE_INLINE double result() const {
-    constexpr double kMost = 1e30;  // bounds_number()
-    if (!(largest_lane(largest) <= kMost)) return __builtin_nan("");
-    return term == Term::maximum ? largest_lane(sum) : add_lanes(sum);
+    const double residual = term == Term::maximum ? largest_lane(sum) : add_lanes(sum);
+    return residual < __builtin_inf() ? residual : __builtin_nan("");
   }
+
+  static constexpr double kMost = 1e30;  // bounds_number()
 };
 
 // Rows lie one after the other, and are read once. Where the CPU does not see that itself (virtual machines), an early
@@ -198,6 +210,9 @@ void steps(const float* block, std::int64_t n_columns, const Rounding& rounding,
   }
 }
 
+// Measured on rows of 1 to 32 numbers. Adding up the lanes of a row costs as much as a few numbers.
+constexpr std::int64_t kLeastNumbers = STOPE_VECTOR_BYTES == 16 ? 16 : 8;
+
 }  // namespace
 
-const EncodeKernels kEncodeKernels = {any_numbers, unit_factor, transpose, steps<false>, steps<true>};
+const EncodeKernels kEncodeKernels = {kLeastNumbers, any_numbers, unit_factor, transpose, steps<false>, steps<true>};
