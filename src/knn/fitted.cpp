@@ -32,33 +32,73 @@ namespace {
 
 constexpr std::int64_t kStrip = 4096;  // rows encoded at once where they are not held
 
-// The same where many threads do it at a time: fewer rows of a wide table, so that a strip takes 8 MB at most.
-std::int64_t strip_of_thread(std::int64_t width) {
-  constexpr std::int64_t kMostValues = std::int64_t{1} << 20;
-  return std::clamp<std::int64_t>(kMostValues / std::max<std::int64_t>(width, 1), 1, kStrip);
-}
-
 }  // namespace
+
+// The extremes of every attribute among the rows that one thread has seen.
+struct Fitted::Extremes {
+  explicit Extremes(std::int64_t width)
+      : low(static_cast<std::size_t>(width), kInfinity), high(low.size(), -kInfinity), missing(low.size(), 0) {}
+
+  void add(const double* rows, std::int64_t n) {
+    const auto width = static_cast<std::int64_t>(low.size());
+    std::int64_t row = 0;
+    for (; row + kTogether <= n; row += kTogether) add_together<kTogether>(rows + row * width);
+    for (; row < n; ++row) add_together<1>(rows + row * width);
+    n_rows += n;
+  }
+
+  std::vector<double> low, high;
+  std::vector<std::int64_t> missing;  // all bits of an attribute of which a value is missing
+  std::int64_t n_rows = 0;
+
+ private:
+  static constexpr std::int64_t kTogether = 4;
+
+  // Compilers make vectors of the loop: it has no branches, and all arrays have elements of one size.
+  template <std::int64_t together>
+  void add_together(const double* rows) {
+    const auto width = static_cast<std::int64_t>(low.size());
+    double* const lows = low.data();
+    double* const highs = high.data();
+    std::int64_t* const gaps = missing.data();
+    for (std::int64_t a = 0; a < width; ++a) {
+      double least = lows[a], most = highs[a];
+      std::int64_t gap = gaps[a];
+      for (std::int64_t row = 0; row < together; ++row) {
+        const double value = rows[row * width + a];
+        least = value < least ? value : least;
+        most = value > most ? value : most;
+        gap |= value != value ? -1 : 0;
+      }
+      lows[a] = least, highs[a] = most, gaps[a] = gap;
+    }
+  }
+};
 
 Fitted::Fitted(const Table& train, const KnnOptions& options, const RunOptions& run)
     : train_(train), options_(options), measure_(&find_measure(options.metric)) {
   select_features();
   ThreadPool pool(fit_threads(run));
-  hold_rows(pool, run);
+  std::vector<Extremes> seen(static_cast<std::size_t>(pool.size()), Extremes(width()));
+  hold_rows(pool, run, [&](const double* rows, std::int64_t n, int worker) {
+    seen[static_cast<std::size_t>(worker)].add(rows, n);
+  });
   keep_other_columns(run);
-  finish(pool, run);
+  finish(pool, run, std::move(seen));
 }
 
-Fitted::Fitted(Table outline, Rows rows, const std::function<Buffer<double>(ThreadPool&)>& read,
-               const KnnOptions& options, const RunOptions& run)
+Fitted::Fitted(Table outline, Rows rows, const ReadRows& read, const KnnOptions& options, const RunOptions& run)
     : train_(std::move(outline)),
       options_(options),
       measure_(&find_measure(options.metric)),
       shared_(rows == Rows::shared) {
   select_features();
   ThreadPool pool(fit_threads(run));
-  rows_ = read(pool);
-  finish(pool, run);
+  std::vector<Extremes> seen(static_cast<std::size_t>(pool.size()), Extremes(width()));
+  rows_ = read(pool, [&](const double* values, std::int64_t n, int worker) {
+    seen[static_cast<std::size_t>(worker)].add(values, n);
+  });
+  finish(pool, run, std::move(seen));
 }
 
 int Fitted::fit_threads(const RunOptions& run) const {
@@ -67,8 +107,12 @@ int Fitted::fit_threads(const RunOptions& run) const {
   return threads_for(seconds, run.threads > 0 ? run.threads : available_threads());
 }
 
-void Fitted::finish(ThreadPool& pool, const RunOptions& run) {
-  describe_attributes(pool, run.cancel);
+void Fitted::finish(ThreadPool& pool, const RunOptions& run, std::vector<Extremes> seen) {
+  const auto n_seen = [](std::int64_t n, const Extremes& extremes) { return n + extremes.n_rows; };
+  if (std::accumulate(seen.begin(), seen.end(), std::int64_t{0}, n_seen) < train_.n_rows) {
+    see_all_rows(pool, run.cancel, seen);
+  }
+  describe_attributes(seen);
   take_given_ranges();
   if (lent()) sum_of_some_ = sum_of_some_rows();
   const RowVisitor visit_rows = [&](const std::function<void(const double*, std::int64_t)>& visit) {
@@ -166,13 +210,13 @@ void Fitted::select_features() {
   }
 }
 
-void Fitted::hold_rows(ThreadPool& pool, const RunOptions& run) {
+void Fitted::hold_rows(ThreadPool& pool, const RunOptions& run, const SeeRows& see) {
   columns_ = match_columns(features_, train_, options_.compat);
   if (!holds_rows(checked::mul(checked::mul(train_.n_rows, width()), sizeof(double)), run)) return;
   Buffer<double> rows(train_.n_rows * width());
   prefer_huge_pages(rows.data(), static_cast<std::size_t>(rows.size()) * sizeof(double));
   PhaseProgress progress(run, "fit", train_.n_rows);
-  encode(0, train_.n_rows, rows.data(), pool, run.cancel, &progress);
+  encode(0, train_.n_rows, rows.data(), pool, run.cancel, &progress, see);
   rows_ = std::move(rows);
 }
 
@@ -249,14 +293,16 @@ void Fitted::encode(std::int64_t begin, std::int64_t end, double* out) const {
 }
 
 void Fitted::encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool, const CancelToken& cancel,
-                    PhaseProgress* progress) const {
-  constexpr std::int64_t kRowsPerTask = 512;
+                    PhaseProgress* progress, const SeeRows& see) const {
+  const std::int64_t rows_per_task = rows_in_cache(width());
   pool.parallel_for(
-      checked::ceil_div(end - begin, kRowsPerTask), cancel,
-      [&](std::int64_t task, int) {
-        const std::int64_t first = begin + task * kRowsPerTask;
-        const std::int64_t last = std::min(first + kRowsPerTask, end);
-        encode(first, last, out + (first - begin) * width());
+      checked::ceil_div(end - begin, rows_per_task), cancel,
+      [&](std::int64_t task, int worker) {
+        const std::int64_t first = begin + task * rows_per_task;
+        const std::int64_t last = std::min(first + rows_per_task, end);
+        double* const to = out + (first - begin) * width();
+        encode(first, last, to);
+        if (see) see(to, last - first, worker);
         if (progress != nullptr) progress->add(last - first);
       },
       progress);
@@ -279,47 +325,28 @@ const double* Fitted::strip_rows(std::int64_t begin, std::int64_t n, double* str
   return strip;
 }
 
-struct Fitted::Extremes {
-  std::vector<double> low, high;
-  std::vector<unsigned char> missing;
-  std::uint64_t sum = 0;
-  Buffer<double> strip;
-};
-
-void Fitted::add_extremes(std::int64_t begin, std::int64_t n, Extremes& extremes) const {
-  auto& [low, high, missing, sum, strip] = extremes;
-  if (low.empty()) {
-    low.assign(attributes_.size(), kInfinity);
-    high.assign(attributes_.size(), -kInfinity);
-    missing.assign(attributes_.size(), 0);
-    strip = Buffer<double>(resident() ? 0 : std::min(strip_of_thread(width()), train_.n_rows) * width());
-  }
-  const double* value = strip_rows(begin, n, strip.data());
-  if (lent()) sum += row_sum(value, begin, n, width());
-  for (std::int64_t row = 0; row < n; ++row) {
-    for (std::size_t a = 0; a < low.size(); ++a, ++value) {
-      low[a] = *value < low[a] ? *value : low[a];
-      high[a] = *value > high[a] ? *value : high[a];
-      missing[a] |= is_missing(*value) ? 1 : 0;
-    }
-  }
+void Fitted::see_all_rows(ThreadPool& pool, const CancelToken& cancel, std::vector<Extremes>& extremes) {
+  const std::int64_t strip = rows_in_cache(width());
+  std::vector<Buffer<double>> strips(extremes.size());
+  std::atomic<std::uint64_t> sum{0};
+  pool.parallel_for(checked::ceil_div(train_.n_rows, strip), cancel, [&](std::int64_t task, int worker) {
+    const std::int64_t begin = task * strip, n = std::min(strip, train_.n_rows - begin);
+    Buffer<double>& space = strips[static_cast<std::size_t>(worker)];
+    if (!resident() && space.empty()) space = Buffer<double>(std::min(strip, train_.n_rows) * width());
+    const double* const rows = strip_rows(begin, n, space.data());
+    if (lent()) sum += row_sum(rows, begin, n, width());
+    extremes[static_cast<std::size_t>(worker)].add(rows, n);
+  });
+  sum_ = sum;
 }
 
-void Fitted::describe_attributes(ThreadPool& pool, const CancelToken& cancel) {
-  std::vector<Extremes> of_worker(static_cast<std::size_t>(pool.size()));
-  const std::int64_t strip = strip_of_thread(width());
-  pool.parallel_for(checked::ceil_div(train_.n_rows, strip), cancel, [&](std::int64_t task, int worker) {
-    add_extremes(task * strip, std::min(strip, train_.n_rows - task * strip),
-                 of_worker[static_cast<std::size_t>(worker)]);
-  });
-  for (const Extremes& extremes : of_worker) sum_ += extremes.sum;
+void Fitted::describe_attributes(const std::vector<Extremes>& extremes) {
   for (std::size_t a = 0; a < attributes_.size(); ++a) {
     double low = kInfinity, high = -kInfinity;
-    for (const Extremes& extremes : of_worker) {
-      if (extremes.low.empty()) continue;
-      attributes_[a].missing |= extremes.missing[a] != 0;
-      low = std::min(low, extremes.low[a]);
-      high = std::max(high, extremes.high[a]);
+    for (const Extremes& of_worker : extremes) {
+      attributes_[a].missing |= of_worker.missing[a] != 0;
+      low = std::min(low, of_worker.low[a]);
+      high = std::max(high, of_worker.high[a]);
     }
     ranges_.features.push_back({features_[a].name, low, high});
     if (!attributes_[a].nominal) attributes_[a].range = width_of(ranges_.features[a]);

@@ -21,14 +21,23 @@ class SearchHistory;   // knn/engine/search_history.hpp
 /// Whether an index holds its encoded rows, of so many bytes, or encodes them in every search.
 bool holds_rows(std::int64_t bytes, const RunOptions& run);
 
+/// Rows of a task that encodes them and looks at them while they are in the cache: a megabyte of a wide table.
+constexpr std::int64_t rows_in_cache(std::int64_t width) {
+  constexpr std::int64_t kMostRows = 512, kLeastRows = 16, kValues = std::int64_t{1} << 17;
+  const std::int64_t rows = kValues / (width > 0 ? width : 1);
+  return rows < kLeastRows ? kLeastRows : rows > kMostRows ? kMostRows : rows;
+}
+
 class Fitted {
  public:
   Fitted(const Table& train, const KnnOptions& options, const RunOptions& run);
   /// Rows of numbers, n_rows x features. `outline` names the features; its columns have no values.
-  /// `read` returns the rows.
+  /// `read` returns the rows. If it writes them, it may pass on n rows at a time while they are in the cache, by
+  /// worker.
   enum class Rows { own, shared };  ///< shared: they lie in memory that the caller has lent
-  Fitted(Table outline, Rows rows, const std::function<Buffer<double>(ThreadPool&)>& read, const KnnOptions& options,
-         const RunOptions& run);
+  using SeeRows = std::function<void(const double* rows, std::int64_t n, int worker)>;
+  using ReadRows = std::function<Buffer<double>(ThreadPool&, const SeeRows&)>;
+  Fitted(Table outline, Rows rows, const ReadRows& read, const KnnOptions& options, const RunOptions& run);
   ~Fitted();
   Fitted(const Fitted&) = delete;
   Fitted& operator=(const Fitted&) = delete;
@@ -55,7 +64,7 @@ class Fitted {
   void encode(std::int64_t begin, std::int64_t end, double* out) const;
   /// Does so in parallel.
   void encode(std::int64_t begin, std::int64_t end, double* out, ThreadPool& pool, const CancelToken& cancel,
-              PhaseProgress* progress = nullptr) const;
+              PhaseProgress* progress = nullptr, const SeeRows& see = {}) const;
   /// Returns at most n rows from all over the table, encoded.
   std::vector<double> sample(std::int64_t n) const;
   /// What searches make from the table when they first need it, and keep for each other.
@@ -73,19 +82,19 @@ class Fitted {
   void check_sum(std::uint64_t sum) const;
 
  private:
-  struct Extremes;  // of the values that one thread has seen
+  struct Extremes;  // of the rows that one thread has seen
 
   void select_features();
   int fit_threads(const RunOptions& run) const;
-  void hold_rows(ThreadPool& pool, const RunOptions& run);
+  void hold_rows(ThreadPool& pool, const RunOptions& run, const SeeRows& see);
   void keep_other_columns(const RunOptions& run);
-  void finish(ThreadPool& pool, const RunOptions& run);
+  void finish(ThreadPool& pool, const RunOptions& run, std::vector<Extremes> seen);
   /// Returns rows [begin, begin + n), where they are held or encoded into `strip`.
   const double* strip_rows(std::int64_t begin, std::int64_t n, double* strip) const;
-  void describe_attributes(ThreadPool& pool, const CancelToken& cancel);
+  void see_all_rows(ThreadPool& pool, const CancelToken& cancel, std::vector<Extremes>& extremes);
+  void describe_attributes(const std::vector<Extremes>& extremes);
   /// Gives the columns of these attributes their values.
   void decode_columns(const std::vector<std::size_t>& attributes, Table& table) const;
-  void add_extremes(std::int64_t begin, std::int64_t n, Extremes& extremes) const;
   void take_given_ranges();
   FeatureRanges numeric_ranges() const;
   void check_domain(const RowVisitor& visit_rows) const;

@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/counted.hpp"
 #include "base/guarded.hpp"
+#include "base/huge_pages.hpp"
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
@@ -36,15 +37,18 @@ Table outline_of(const ArrayView& array) {
   return table;
 }
 
-// Converts the given columns of all rows.
+// Converts the given columns of all rows, and passes them on.
 Buffer<double> converted(const ArrayView& array, const std::vector<std::int64_t>& columns, ThreadPool& pool,
-                         const CancelToken& cancel, Storage storage = Storage::memory) {
-  constexpr std::int64_t kRowsPerTask = 512;
+                         const CancelToken& cancel, Storage storage, const knn::Fitted::SeeRows& see) {
   const auto width = static_cast<std::int64_t>(columns.size());
+  const std::int64_t rows_per_task = knn::rows_in_cache(width);
   Buffer<double> rows(checked::mul(array.n_rows, width), storage);
-  pool.parallel_for(checked::ceil_div(array.n_rows, kRowsPerTask), cancel, [&](std::int64_t task, int) {
-    const std::int64_t begin = task * kRowsPerTask, end = std::min(begin + kRowsPerTask, array.n_rows);
-    encode_rows(array, columns, begin, end, rows.data() + begin * width);
+  prefer_huge_pages(rows.data(), static_cast<std::size_t>(rows.size()) * sizeof(double));
+  pool.parallel_for(checked::ceil_div(array.n_rows, rows_per_task), cancel, [&](std::int64_t task, int worker) {
+    const std::int64_t begin = task * rows_per_task, end = std::min(begin + rows_per_task, array.n_rows);
+    double* const to = rows.data() + begin * width;
+    encode_rows(array, columns, begin, end, to);
+    if (see) see(to, end - begin, worker);
   });
   return rows;
 }
@@ -54,7 +58,7 @@ Table columns_of(const ArrayView& array, Storage storage, const RunOptions& run)
   Table table = outline_of(array);
   ThreadPool pool(run.threads);
   for (std::int64_t c = 0; c < array.n_columns; ++c) {
-    table.columns[static_cast<std::size_t>(c)].data = converted(array, {c}, pool, run.cancel, storage);
+    table.columns[static_cast<std::size_t>(c)].data = converted(array, {c}, pool, run.cancel, storage, {});
   }
   return table;
 }
@@ -79,11 +83,11 @@ KnnIndex KnnIndex::fit(const ArrayView& train, const KnnOptions& options, const 
   }
   const JobTime time(run);
   const PhaseProgress phase(run, "fit", 0);
-  const auto rows = [&](ThreadPool& pool) {
+  const auto rows = [&](ThreadPool& pool, const knn::Fitted::SeeRows& see) {
     if (!in_place) {
       std::vector<std::int64_t> columns(static_cast<std::size_t>(array.n_columns));
       std::iota(columns.begin(), columns.end(), 0);
-      return converted(array, columns, pool, run.cancel);
+      return converted(array, columns, pool, run.cancel, Storage::memory, see);
     }
     // An index only reads its rows.
     return Buffer<double>::borrow(static_cast<double*>(const_cast<void*>(array.data)), array.n_rows * array.n_columns,

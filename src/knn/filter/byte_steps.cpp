@@ -3,38 +3,10 @@
 #include <cmath>
 
 namespace stope::knn {
-namespace {
-
-const float* image_of(const TrainImages& images, std::int64_t n_columns, std::int64_t position) {
-  return images.blocks.data() + position / kScanBlockRows * kScanBlockRows * n_columns + position % kScanBlockRows;
-}
-
-// Returns the largest |value| of a number among all but one row in 512 of a sample. Outliers are cut off at the largest
-// step (their residual says so) instead of making every step coarser.
-double usual_size(const TrainImages& images, const ImageMap& map) {
-  std::vector<double> sizes;
-  const std::int64_t step = std::max<std::int64_t>(1, images.n_rows / 2048);
-  for (std::int64_t position = 0; position < images.n_rows; position += step) {
-    if (listed(images.always, position)) continue;
-    double size = 0.0;
-    const float* image = image_of(images, map.n_columns(), position);
-    for (std::int64_t c = 0; c < map.n_numeric(); ++c) {
-      const auto value = static_cast<double>(image[c * kScanBlockRows]);
-      if (value == value) size = std::max(size, std::fabs(value));
-    }
-    sizes.push_back(size);
-  }
-  if (sizes.empty()) return 0.0;
-  const auto at = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() - 1 - sizes.size() / 512);
-  std::nth_element(sizes.begin(), at, sizes.end());
-  return *at;
-}
-
-}  // namespace
 
 float choose_steps(const TrainImages& images, const ImageMap& map, double largest) {
   constexpr double kMostSteps = 1e30;
-  double size = usual_size(images, map);
+  double size = images.usual_size;
   if (map.n_numeric() == 0) {
     for (std::int64_t c = 0; c < map.n_columns(); ++c) {
       size = std::max(size, static_cast<double>(map.mismatch()[c]) * (kLargestStep / 255.0));

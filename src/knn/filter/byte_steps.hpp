@@ -5,16 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "knn/filter/encode/encode.hpp"
 #include "knn/filter/image_map.hpp"
 
 namespace stope::knn {
 
 inline constexpr double kLargestStep = 127.0;  ///< of bytes, and of queries
-
-/// How a value becomes a whole number: round(value * steps + centre), cut off at least and most.
-struct Rounding {
-  float steps, centre, least, most;
-};
 
 /// Chooses how many steps a unit of the images has, so that the usual largest number has `largest` of them. The number
 /// is finite as a float, and finite times any image below 1; the residual shows where that makes steps too coarse.

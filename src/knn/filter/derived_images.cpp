@@ -55,13 +55,14 @@ bool fits(const ImageMap& map, ScanKind kind) {
   return form.term == Term::square && form.divisor == Divisor::none && map.n_columns() == map.n_numeric();
 }
 
-FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
+FloatProducts make_float_products(const ImageSource& source, const FloatBlocks& floats, ThreadPool& pool,
                                   const CancelToken& cancel) {
+  const std::int64_t n_blocks = source.images.n_blocks, n_columns = source.map().n_columns();
   FloatProducts products;
-  products.starts = Buffer<float>(images.n_blocks * kScanBlockRows);
-  std::vector<double> largest(static_cast<std::size_t>(images.n_blocks), 0.0);
-  pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
-    const float* block = images.blocks.data() + number * kScanBlockRows * n_columns;
+  products.starts = Buffer<float>(source.n_slots());
+  std::vector<double> largest(static_cast<std::size_t>(n_blocks), 0.0);
+  pool.parallel_for(n_blocks, cancel, [&](std::int64_t number, int) {
+    const float* block = floats.blocks.data() + number * kScanBlockRows * n_columns;
     double norms[kScanBlockRows] = {};
     for (std::int64_t c = 0; c < n_columns; ++c) {
       for (int row = 0; row < kScanBlockRows; ++row) {
@@ -73,114 +74,197 @@ FloatProducts make_float_products(const TrainImages& images, std::int64_t n_colu
       const std::int64_t position = number * kScanBlockRows + row;
       products.starts[position] = static_cast<float>(-0.5 * norms[row]);
       double& most = largest[static_cast<std::size_t>(number)];
-      if (position < images.n_rows && !listed(images.always, position)) most = std::max(most, norms[row]);
+      if (position < source.images.n_rows && !listed(floats.always, position)) most = std::max(most, norms[row]);
     }
   });
   products.largest_norm = std::sqrt(*std::max_element(largest.begin(), largest.end()));
   return products;
 }
 
-ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, ScanKind kind, ThreadPool& pool,
-                            const CancelToken& cancel) {
-  ByteImages result;
-  result.kind = kind;
-  const bool products = result.products(), nibbles = result.nibbles();
-  const std::int64_t n_columns = result.n_columns = map.n_columns();
-  const Rounding rounding = choose_rounding(images, map, kind);
-  const auto twice_centre = static_cast<std::int32_t>(2.0F * rounding.centre);
-  result.n_numeric = map.n_numeric();
-  result.steps = static_cast<double>(rounding.steps);
-  const std::int64_t group_size = result.group_size(), group_bytes = result.group_bytes(),
-                     n_slots = images.n_blocks * kScanBlockRows;
-  result.n_numeric_groups = checked::ceil_div(result.n_numeric, group_size);
-  result.n_groups = result.n_numeric_groups + checked::ceil_div(n_columns - result.n_numeric, group_size);
-  if (!products) set_mismatches(map, result);
-  result.bytes = Buffer<std::uint8_t>(checked::mul(n_slots, result.row_bytes()));
-  prefer_huge_pages(result.bytes.data(), static_cast<std::size_t>(result.bytes.size()));
-  if (products) result.starts = Buffer<std::int32_t>(n_slots);
-  result.always = images.always;
-  Buffer<float> residuals(n_slots);
-  Buffer<std::int32_t> divisors(products ? 0 : n_slots);
-  pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) {
-    const float* block = images.blocks.data() + number * kScanBlockRows * n_columns;
-    std::uint8_t* bytes = result.bytes.data() + number * kScanBlockRows * result.row_bytes();
-    std::fill_n(bytes, kScanBlockRows * result.row_bytes(), static_cast<std::uint8_t>(nibbles ? 0 : 128));
-    // The loops go column by column over 64 rows, so that they become vector code.
-    std::int32_t squares[kScanBlockRows] = {};
+namespace {
+
+// Rounds blocks for products.
+class ProductEncoder {
+ public:
+  ProductEncoder(const EncodeKernels& kernels, const Rounding& rounding, ByteImages& result, Buffer<float>& residuals)
+      : kernels_(kernels), rounding_(rounding), result_(result), residuals_(residuals) {}
+
+  void encode(std::int64_t number, const float* block) const {
+    std::int32_t squares[kScanBlockRows];
+    (result_.nibbles() ? kernels_.nibble_steps : kernels_.byte_steps)(
+        block, result_.n_columns, rounding_, result_.bytes.data() + number * kScanBlockRows * result_.row_bytes(),
+        squares, residuals_.data() + number * kScanBlockRows);
+    std::int32_t* const starts = result_.starts.data() + number * kScanBlockRows;
+    // In units of a product, a row's square counts query_steps / 2 times. What that rounds away makes a sum larger. A
+    // nibble has 16 steps of a query: 8 n (n - 15) is half of the square of n - 7.5, less a constant, which is in the
+    // query's offset.
+    const std::int32_t divisor = result_.query_steps == 1.0 ? 2 : 4;
+    for (int row = 0; row < kScanBlockRows; ++row) {
+      starts[row] = result_.nibbles() ? -8 * squares[row] : -(squares[row] / divisor);
+    }
+  }
+
+ private:
+  const EncodeKernels& kernels_;
+  const Rounding& rounding_;
+  ByteImages& result_;
+  Buffer<float>& residuals_;
+};
+
+// Rounds blocks for differences. The loops go column by column over 64 rows, so that they become vector code.
+class DifferenceEncoder {
+ public:
+  DifferenceEncoder(const Rounding& rounding, ByteImages& result, Buffer<float>& residuals,
+                    Buffer<std::int32_t>& divisors)
+      : rounding_(rounding), result_(result), residuals_(residuals), divisors_(divisors) {}
+
+  void encode(std::int64_t number, const float* block) const {
+    const std::int64_t group_size = result_.group_size();
+    std::uint8_t* const bytes = result_.bytes.data() + number * kScanBlockRows * result_.row_bytes();
+    std::fill_n(bytes, kScanBlockRows * result_.row_bytes(), std::uint8_t{128});
     float errors[kScanBlockRows] = {};
     std::int32_t by[kScanBlockRows] = {};
-    for (std::int64_t c = 0; c < n_columns; ++c) {
-      const std::int64_t at = result.place(c), in_group = at % group_size;
-      std::uint8_t* out = bytes + at / group_size * kScanBlockRows * group_bytes + in_group % group_bytes;
-      const std::int32_t factor = in_group < group_bytes ? 1 : 16;  // of the upper nibble
+    for (std::int64_t c = 0; c < result_.n_columns; ++c) {
+      const std::int64_t at = result_.place(c);
+      std::uint8_t* const out = bytes + at / group_size * kScanBlockRows * group_size + at % group_size;
       const float* column = block + c * kScanBlockRows;
-      const std::int32_t weight = products ? 0 : result.weight[static_cast<std::size_t>(at)];
+      const std::int32_t weight = result_.weight[static_cast<std::size_t>(at)];
       for (int row = 0; row < kScanBlockRows; ++row) by[row] += column[row] == column[row] ? weight : 0;
-      if (c >= result.n_numeric) {
-        for (int row = 0; row < kScanBlockRows; ++row) out[row * group_bytes] = equality_byte(column[row]);
+      if (c >= result_.n_numeric) {
+        for (int row = 0; row < kScanBlockRows; ++row) out[row * group_size] = equality_byte(column[row]);
         continue;
       }
       for (int row = 0; row < kScanBlockRows; ++row) {
         const bool present = column[row] == column[row];
-        const float value = present ? column[row] : 0.0F;
-        const float scaled = value * rounding.steps + rounding.centre;
-        const float whole = whole_number(scaled, rounding);
-        const float error = std::fabs(scaled - whole);
-        const auto step = static_cast<std::int32_t>(whole);
-        squares[row] += step * (step - twice_centre);
-        errors[row] += products ? error * error : error;
-        std::uint8_t& byte = out[row * group_bytes];
-        byte = static_cast<std::uint8_t>(nibbles ? byte + factor * step : present ? step + 128 : kMissingByte);
+        const float scaled = (present ? column[row] : 0.0F) * rounding_.steps;
+        const float whole = whole_number(scaled, rounding_);
+        errors[row] += std::fabs(scaled - whole);
+        out[row * group_size] =
+            present ? static_cast<std::uint8_t>(static_cast<std::int32_t>(whole) + 128) : kMissingByte;
       }
     }
-    for (int row = 0; row < kScanBlockRows; ++row) {
-      // A nibble has 16 steps of a query, and its products are in units of 16 squares of these: 8 n (n - 15) is half of
-      // the square of n - 7.5, less a constant, which is in the query's offset.
-      if (products) result.starts[number * kScanBlockRows + row] = nibbles ? -8 * squares[row] : -(squares[row] / 2);
-      if (!products) divisors[number * kScanBlockRows + row] = by[row];
-      residuals[number * kScanBlockRows + row] = errors[row];
-    }
-  });
-  const float largest = list_outliers(images.n_rows, residuals, result.always);
-  result.least_by = std::accumulate(result.weight.begin(), result.weight.end(), std::int64_t{0});
-  for (std::int64_t position = 0; !products && position < images.n_rows; ++position) {
-    if (!listed(result.always, position)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[position]);
+    std::copy_n(errors, kScanBlockRows, residuals_.data() + number * kScanBlockRows);
+    std::copy_n(by, kScanBlockRows, divisors_.data() + number * kScanBlockRows);
   }
-  if (products) {
-    result.residual = norm_of_errors(largest, n_columns);
+
+ private:
+  const Rounding& rounding_;
+  ByteImages& result_;
+  Buffer<float>& residuals_;
+  Buffer<std::int32_t>& divisors_;
+};
+
+// Chooses the steps of a query for pair products: as fine as those of the rows, unless pairs then have to be cut off so
+// often that steps twice as coarse lose less. Some rows stand for the queries.
+double choose_query_steps(const ImageSource& source, ByteImages images) {
+  constexpr std::int64_t kSample = 64;
+  const std::int64_t n = std::min(kSample, source.part.n);
+  std::vector<float> image(static_cast<std::size_t>(images.n_columns));
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(images.query_bytes()));
+  double fine = 0.0, coarse = 0.0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double residual = source.mapper.map(source.part.rows + i * source.part.n / n * source.width, image.data());
+    if (!(residual <= source.images.residual)) continue;
+    images.query_steps = 1.0;
+    fine += make_byte_image(image.data(), images, bytes.data()).residual;
+    images.query_steps = 0.5;
+    coarse += make_byte_image(image.data(), images, bytes.data()).residual;
+  }
+  return fine <= coarse ? 1.0 : 0.5;
+}
+
+}  // namespace
+
+ByteImages make_byte_images(const ImageSource& source, ScanKind kind, ThreadPool& pool, const CancelToken& cancel) {
+  const ImageMap& map = source.map();
+  ByteImages result;
+  result.kind = kind;
+  result.n_columns = map.n_columns();
+  result.n_numeric = map.n_numeric();
+  const Rounding rounding = choose_rounding(source.images, map, kind);
+  result.steps = static_cast<double>(rounding.steps);
+  result.n_numeric_groups = checked::ceil_div(result.n_numeric, result.group_size());
+  result.n_groups =
+      result.n_numeric_groups + checked::ceil_div(result.n_columns - result.n_numeric, result.group_size());
+  if (result.nibbles()) result.query_steps = 16.0;
+  if (result.pairs()) result.query_steps = choose_query_steps(source, result);
+  result.bytes = Buffer<std::uint8_t>(checked::mul(source.n_slots(), result.row_bytes()));
+  prefer_huge_pages(result.bytes.data(), static_cast<std::size_t>(result.bytes.size()));
+  result.always.assign(static_cast<std::size_t>(source.images.n_blocks), 0);
+  Buffer<float> residuals(source.n_slots());
+  const auto encode = [&](const auto& encoder) {
+    for_each_block(source, pool, cancel, [&](std::int64_t number, const float* block, std::uint64_t always) {
+      result.always[static_cast<std::size_t>(number)] = always;
+      encoder.encode(number, block);
+    });
+    return list_outliers(source.images.n_rows, residuals, result.always);
+  };
+  if (result.products()) {
+    result.starts = Buffer<std::int32_t>(source.n_slots());
+    const float largest = encode(ProductEncoder(source.mapper.kernels(), rounding, result, residuals));
+    result.residual = norm_of_errors(largest, result.n_columns);
     return result;
   }
-  // The same for sums of absolute errors.
-  const auto columns = static_cast<double>(n_columns);
+  set_mismatches(map, result);
+  Buffer<std::int32_t> divisors(source.n_slots());
+  const float largest = encode(DifferenceEncoder(rounding, result, residuals, divisors));
+  result.least_by = std::accumulate(result.weight.begin(), result.weight.end(), std::int64_t{0});
+  for (std::int64_t position = 0; position < source.images.n_rows; ++position) {
+    if (!listed(result.always, position)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[position]);
+  }
+  // The same as norm_of_errors() for sums of absolute errors.
+  const auto columns = static_cast<double>(result.n_columns);
   result.residual = static_cast<double>(largest) * (1.0 + (columns + 8.0) * 0x1p-23) + columns * kLargestStep * 0x1p-22;
   return result;
 }
 
+namespace {
+
+// 16 bits hold the sum of two products with training bytes, which are 255 at most, if the sizes of the two whole
+// numbers add up to 128 at most. Cuts both off alike; none is above 127.
+void cut_pair(double& a, double& b) {
+  constexpr double kMost = 128.0;
+  const double excess = std::fabs(a) + std::fabs(b) - kMost;
+  if (excess <= 0.0) return;
+  const double size_of_a = std::fabs(a) - std::floor(0.5 * excess);
+  a = std::copysign(size_of_a, a);
+  b = std::copysign(kMost - size_of_a, b);
+}
+
+}  // namespace
+
 ByteImage make_byte_image(const float* image, const ByteImages& train, std::uint8_t* bytes) {
   const bool products = train.products();
-  const double added = train.nibbles() ? kNibbleCentre : 128.0, fine = train.query_steps();
+  const double added = train.nibbles() ? kNibbleCentre : 128.0, fine = train.query_steps;
   ByteImage result;
   double errors = 0.0;
   result.least_by = train.least_by;  // less what the query lacks
   std::fill(bytes, bytes + train.query_bytes(), static_cast<std::uint8_t>(products ? 0 : 128));
+  const auto steps_of = [&](std::int64_t c) { return static_cast<double>(image[c]) * train.steps * fine; };
+  const auto rounded = [&](std::int64_t c) {
+    return std::nearbyint(std::clamp(steps_of(c), -kLargestStep, kLargestStep));
+  };
   for (std::int64_t c = 0; c < train.n_columns; ++c) {
     std::uint8_t& byte = bytes[train.place(c)];
-    if (image[c] != image[c]) result.least_by -= train.weight[static_cast<std::size_t>(train.place(c))];
+    if (image[c] != image[c]) {
+      if (!products) result.least_by -= train.weight[static_cast<std::size_t>(train.place(c))];
+      byte = kMissingByte;
+      continue;
+    }
     if (c >= train.n_numeric) {
       byte = equality_byte(image[c]);
       continue;
     }
-    if (image[c] != image[c]) {
-      byte = kMissingByte;
-      continue;
+    double whole = rounded(c);
+    if (train.pairs() && (c ^ 1) < train.n_columns) {
+      double other = rounded(c ^ 1);
+      c % 2 == 0 ? cut_pair(whole, other) : cut_pair(other, whole);
     }
-    const double value = static_cast<double>(image[c]) * train.steps * fine;
-    const auto whole = static_cast<std::int32_t>(std::nearbyint(std::clamp(value, -kLargestStep, kLargestStep)));
-    const double error = std::fabs(value - whole) / fine;
+    const double error = std::fabs(steps_of(c) - whole) / fine;
     errors += products ? error * error : error;
-    result.norm += static_cast<double>(whole) * whole / fine;
+    result.norm += whole * whole / fine;
     result.offset += added * whole;
-    byte = static_cast<std::uint8_t>(products ? whole : whole + 128);
+    byte = static_cast<std::uint8_t>(static_cast<std::int32_t>(products ? whole : whole + 128.0));
   }
   if (train.nibbles()) {  // half of the square of the centre, see starts
     result.offset += 0.5 * fine * kNibbleCentre * kNibbleCentre * static_cast<double>(train.n_columns);

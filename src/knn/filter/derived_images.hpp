@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "knn/filter/image_map.hpp"
+#include "knn/filter/image_blocks.hpp"
 
 namespace stope::knn {
 
@@ -17,7 +17,7 @@ struct FloatProducts {
   Buffer<float> starts;       ///< per position
   double largest_norm = 0.0;  ///< the largest of any row that is not always listed
 };
-FloatProducts make_float_products(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
+FloatProducts make_float_products(const ImageSource& source, const FloatBlocks& floats, ThreadPool& pool,
                                   const CancelToken& cancel);
 
 /// Images in bytes, for a kind in bytes. Residuals are in steps, in the form's norm. A number's byte is the image +
@@ -26,7 +26,8 @@ FloatProducts make_float_products(const TrainImages& images, std::int64_t n_colu
 /// its bytes.
 struct ByteImages {
   ScanKind kind = ScanKind::byte_products;
-  double steps = 0.0;  ///< steps per unit of the images
+  double steps = 0.0;        ///< steps per unit of the images
+  double query_steps = 1.0;  ///< steps of a query per step of a training row: nibbles 16, pair products 1 or 1/2
   std::int64_t n_columns = 0, n_numeric = 0;
   std::int64_t n_groups = 0, n_numeric_groups = 0;
   std::vector<std::uint8_t> mismatch, weight;  ///< differences, per byte of a row: the term of a mismatch, rounded
@@ -39,9 +40,10 @@ struct ByteImages {
   std::int64_t least_by = 0;  ///< differences: the least divisor of such a row with itself, in units of `weight`
 
   bool nibbles() const { return kind == ScanKind::nibble_products; }
-  bool products() const { return nibbles() || kind == ScanKind::byte_products; }
+  bool pairs() const { return kind == ScanKind::byte_pair_products; }
+  bool products() const { return nibbles() || pairs() || kind == ScanKind::byte_products; }
   /// Columns of a group. A query has a byte for each, a row of nibbles half as many.
-  std::int64_t group_size() const { return kind == ScanKind::byte_products ? 4 : 8; }
+  std::int64_t group_size() const { return pairs() || kind == ScanKind::byte_products ? 4 : 8; }
   std::int64_t query_bytes() const { return n_groups * group_size(); }
   std::int64_t group_bytes() const { return nibbles() ? group_size() / 2 : group_size(); }
   std::int64_t row_bytes() const { return n_groups * group_bytes(); }
@@ -49,14 +51,11 @@ struct ByteImages {
   std::int64_t place(std::int64_t c) const {
     return c < n_numeric ? c : n_numeric_groups * group_size() + c - n_numeric;
   }
-  /// Returns how many steps of a query make one of a training row. A query is rounded more finely than nibbles are.
-  double query_steps() const { return nibbles() ? 16.0 : 1.0; }
 };
-ByteImages make_byte_images(const TrainImages& images, const ImageMap& map, ScanKind kind, ThreadPool& pool,
-                            const CancelToken& cancel);
+ByteImages make_byte_images(const ImageSource& source, ScanKind kind, ThreadPool& pool, const CancelToken& cancel);
 
 /// A query's image in steps, query_bytes() bytes, and how far the rounding moved it. For products none of its values is
-/// missing.
+/// missing, unless it has no bound.
 struct ByteImage {
   double norm = 0.0;  ///< square of its norm, in the unit of the products
   double residual = 0.0;

@@ -1,48 +1,59 @@
 #include "knn/filter/filter_cache.hpp"
 
 namespace stope::knn {
+namespace {
 
-void add_missing_images(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part,
-                        std::int64_t width, BlockOrder order, ScanKind kind, const PresentScans& present,
-                        ThreadPool& pool, const CancelToken& cancel) {
-  if (index.images == nullptr) {
-    index.map = map;
-    index.images = std::make_shared<const TrainImages>(make_train_images(*map, part, width, order, pool, cancel));
+template <class Images, class Make>
+void make_once(std::shared_ptr<const Images>& images, const Make& make) {
+  if (images == nullptr) images = std::make_shared<const Images>(make());
+}
+
+bool takes_missing(ScanKind kind, const WantedImages& wanted) {
+  return (kind == ScanKind::byte_products_present && wanted.has_present_products) ||
+         (kind == ScanKind::byte_differences && wanted.has_present_differences);
+}
+
+// Returns the kind that the training rows allow.
+ScanKind kind_of(const ImageMap& map, const WantedImages& wanted) {
+  const bool missing = map.lacks_values();
+  ScanKind kind = wanted.kind;
+  if (whole_products(kind) && missing && wanted.has_present_products) kind = ScanKind::byte_products_present;
+  const bool wants_present = missing || kind == ScanKind::byte_products_present;
+  return fits(map, kind) && (!wants_present || takes_missing(kind, wanted)) ? kind : ScanKind::differences;
+}
+
+}  // namespace
+
+void add_missing_images(FilterIndex& index, const RowMapper& mapper, const TrainPart& part, std::int64_t width,
+                        const WantedImages& wanted, ThreadPool& pool, const CancelToken& cancel) {
+  RowImages rows;
+  make_once(index.images, [&] { return make_train_images(mapper, part, width, wanted.order, rows, pool, cancel); });
+  const ImageSource source{mapper, part, width, *index.images, rows};
+  index.map = mapper.shared_map();
+  index.kind = kind_of(source.map(), wanted);
+  if (!in_bytes(index.kind) || (wanted.queries_lack_values && !takes_missing(index.kind, wanted))) {
+    make_once(index.floats, [&] { return make_float_blocks(source, pool, cancel); });
   }
-  const std::int64_t n_columns = map->n_columns();
-  const bool products = kind == ScanKind::byte_products || kind == ScanKind::nibble_products;
-  if (products && index.images->missing && present.products) kind = ScanKind::byte_products_present;
-  if (kind == ScanKind::byte_products_present && !present.products) kind = ScanKind::differences;
-  const bool takes_missing =
-      kind == ScanKind::byte_products_present || (kind == ScanKind::byte_differences && present.differences);
-  index.kind = fits(*map, kind) && (takes_missing || !index.images->missing) ? kind : ScanKind::differences;
-  if (index.kind == ScanKind::products && index.floats == nullptr) {
-    index.floats = std::make_shared<const FloatProducts>(make_float_products(*index.images, n_columns, pool, cancel));
-  }
-  if (index.kind == ScanKind::byte_products_present && index.present == nullptr) {
-    index.present = std::make_shared<const PresentProducts>(make_present_products(*index.images, *map, pool, cancel));
-  }
-  if (!in_bytes(index.kind) || index.kind == ScanKind::byte_products_present) return;
-  std::shared_ptr<const ByteImages>& made = index.kind == ScanKind::nibble_products ? index.nibbles : index.bytes;
-  if (made == nullptr) {
-    made = std::make_shared<const ByteImages>(make_byte_images(*index.images, *map, kind, pool, cancel));
+  if (index.kind == ScanKind::products) {
+    make_once(index.products, [&] { return make_float_products(source, *index.floats, pool, cancel); });
+  } else if (index.kind == ScanKind::byte_products_present) {
+    make_once(index.present, [&] { return make_present_products(source, pool, cancel); });
+  } else if (in_bytes(index.kind)) {
+    std::shared_ptr<const ByteImages>& made = index.kind == ScanKind::nibble_products ? index.nibbles : index.bytes;
+    if (made != nullptr && made->kind != index.kind) made = nullptr;
+    make_once(made, [&] { return make_byte_images(source, index.kind, pool, cancel); });
   }
 }
 
-FilterIndex FilterCache::whole(const std::shared_ptr<const ImageMap>& map, const Fitted& fitted, BlockOrder order,
-                               ScanKind kind, const PresentScans& present, ThreadPool& pool,
-                               const CancelToken& cancel) {
+FilterIndex FilterCache::whole(const RowMapper& mapper, const Fitted& fitted, const WantedImages& wanted,
+                               ThreadPool& pool, const CancelToken& cancel) {
   const std::scoped_lock lock(mutex_);
-  FilterIndex& made = made_[order == BlockOrder::near ? 1 : 0];
+  FilterIndex& made = made_[wanted.order == BlockOrder::near ? 1 : 0];
   const TrainPart all{0, fitted.n_rows(), fitted.rows()};
-  if (made.images == nullptr) {
-    FilterIndex fresh;
-    add_missing_images(fresh, map, all, fitted.width(), order, kind, present, pool, cancel);
-    fitted.check_rows(pool.size(), cancel);
-    made = std::move(fresh);
-  } else {
-    add_missing_images(made, map, all, fitted.width(), order, kind, present, pool, cancel);
-  }
+  FilterIndex fresh = made;
+  add_missing_images(fresh, mapper, all, fitted.width(), wanted, pool, cancel);
+  if (!(fresh.made() == made.made())) fitted.check_rows(pool.size(), cancel);
+  made = std::move(fresh);
   return made;
 }
 

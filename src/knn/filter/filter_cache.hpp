@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <tuple>
 
 #include "knn/filter/derived_images.hpp"
 #include "knn/filter/image_map.hpp"
@@ -15,34 +16,39 @@ struct FilterIndex {
   std::shared_ptr<const ImageMap> map;
   std::shared_ptr<const TrainImages> images;
   ScanKind kind = ScanKind::differences;
-  std::shared_ptr<const FloatProducts> floats;  // kind products
-  std::shared_ptr<const ByteImages> nibbles;    // kind nibble_products
-  std::shared_ptr<const ByteImages> bytes;      // the other kinds in bytes: a form fits at most one of them
-
+  std::shared_ptr<const FloatBlocks> floats;       // scans in floats
+  std::shared_ptr<const FloatProducts> products;   // kind products
+  std::shared_ptr<const ByteImages> nibbles;       // kind nibble_products
+  std::shared_ptr<const ByteImages> bytes;         // the last one asked for of the other kinds in bytes
   std::shared_ptr<const PresentProducts> present;  // kind byte_products_present
 
   /// The images of another kind in bytes.
   const ByteImages& whole_numbers() const { return kind == ScanKind::nibble_products ? *nibbles : *bytes; }
+  /// Everything that was made from rows.
+  auto made() const { return std::tie(images, floats, products, nibbles, bytes, present); }
 };
 
-/// Whether the instruction set has the scans in bytes that take missing values.
-struct PresentScans {
-  bool differences = false, products = false;
+/// The images that a search wants, for the scans that its instruction set has.
+struct WantedImages {
+  BlockOrder order = BlockOrder::table;
+  ScanKind kind = ScanKind::differences;
+  bool queries_lack_values = false;
+  bool has_present_differences = false, has_present_products = false;  ///< scans in bytes that take missing values
 };
 
 /// Adds to an index what it lacks. A kind that the rows do not fit becomes `differences`. Where values are missing,
-/// byte differences need their scan of `present`; products become byte_products_present, if there is that.
-void add_missing_images(FilterIndex& index, const std::shared_ptr<const ImageMap>& map, const TrainPart& part,
-                        std::int64_t width, BlockOrder order, ScanKind kind, const PresentScans& present,
-                        ThreadPool& pool, const CancelToken& cancel);
+/// byte differences need a scan that takes them; products become byte_products_present, if there is that. Queries that
+/// lack values are compared in floats where the scan in bytes does not take them.
+void add_missing_images(FilterIndex& index, const RowMapper& mapper, const TrainPart& part, std::int64_t width,
+                        const WantedImages& wanted, ThreadPool& pool, const CancelToken& cancel);
 
 /// The filter indices of one fitted table. Safe from several threads at once.
 class FilterCache {
  public:
   /// Returns the index of the whole table, kept for the next search. A failure leaves no half-made part of it; rows in
   /// lent memory that have changed since the fit are one.
-  FilterIndex whole(const std::shared_ptr<const ImageMap>& map, const Fitted& fitted, BlockOrder order, ScanKind kind,
-                    const PresentScans& present, ThreadPool& pool, const CancelToken& cancel);
+  FilterIndex whole(const RowMapper& mapper, const Fitted& fitted, const WantedImages& wanted, ThreadPool& pool,
+                    const CancelToken& cancel);
 
   std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
 

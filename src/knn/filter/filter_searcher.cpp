@@ -19,17 +19,18 @@ namespace {
 class FilterSearcher final : public Searcher {
  public:
   FilterSearcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool, const RunOptions& run,
-                 const FilterForm& form, ScanFunction (*scan_of)(const FilterForm&, ScanKind))
+                 const FilterForm& form, ScanFunction (*scan_of)(const FilterForm&, ScanKind),
+                 const EncodeKernels& encode)
       : fitted_(fitted),
         plan_(plan),
         run_(run),
         scans_(scans_of(form, scan_of)),
-        map_(fitted.filters().map(fitted, form)),
+        mapper_(fitted.filters().map(fitted, form), encode),
         pool_(pool) {}
 
   PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
-    take_part(part);
-    const RowImages queries = make_row_images(*map_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
+    const RowImages queries = make_row_images(mapper_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
+    take_part(part, queries.missing);
     tile_queries_ = tile_queries(block.n);
     if (tile_queries_ > room_) retire_work_spaces(tile_queries_);
     const std::vector<std::int64_t> order = query_order(queries, block.n);
@@ -90,6 +91,13 @@ class FilterSearcher final : public Searcher {
     }
     return scans;
   }
+  // The plan's kind of scan, or the nearest that the instruction set has.
+  ScanKind kind() const {
+    const ScanKind wanted = plan_.method.kind;
+    if (has(wanted)) return wanted;
+    if (wanted == ScanKind::byte_products && has(ScanKind::byte_pair_products)) return ScanKind::byte_pair_products;
+    return whole_products(wanted) ? ScanKind::products : ScanKind::differences;
+  }
   bool has(ScanKind kind) const { return scans_[static_cast<std::size_t>(kind)] != nullptr; }
 
   // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them. Few queries are
@@ -103,7 +111,7 @@ class FilterSearcher final : public Searcher {
 
   std::vector<std::int64_t> query_order(const RowImages& queries, std::int64_t n) {
     if (index_.images->ordered() && tile_queries_ > 1) {
-      return near_order(queries.rows.data(), n, map_->n_columns(), tile_queries_, pool_, run_.cancel);
+      return near_order(queries.rows.data(), n, mapper_.image_map().n_columns(), tile_queries_, pool_, run_.cancel);
     }
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
@@ -137,20 +145,22 @@ class FilterSearcher final : public Searcher {
   }
 
   // The index of a whole table is kept with the table, that of a part only until the next part.
-  void take_part(const TrainPart& part) {
-    if (index_.images != nullptr && part.first == first_row_) return;
-    const ScanKind wanted = plan_.method.kind;
-    const bool squares = wanted == ScanKind::nibble_products || wanted == ScanKind::byte_products;
-    const ScanKind fallback = squares ? ScanKind::products : ScanKind::differences;
-    const ScanKind kind = has(wanted) ? wanted : fallback;
-    const PresentScans present{has(ScanKind::byte_differences_present), has(ScanKind::byte_products_present)};
-    index_ = {};
+  void take_part(const TrainPart& part, bool queries_lack_values) {
+    const bool same = index_.images != nullptr && part.first == first_row_;
+    if (same && (!queries_lack_values || queries_lacked_values_)) return;
+    const WantedImages wanted{.order = plan_.method.order,
+                              .kind = kind(),
+                              .queries_lack_values = queries_lack_values,
+                              .has_present_differences = has(ScanKind::byte_differences_present),
+                              .has_present_products = has(ScanKind::byte_products_present)};
+    if (!same) index_ = {};
     first_row_ = part.first;
+    queries_lacked_values_ = queries_lack_values;
     const PhaseProgress phase(run_, "images", 0, n_image_tasks_);
     if (part.n == fitted_.n_rows() && fitted_.resident()) {
-      index_ = fitted_.filters().whole(map_, fitted_, plan_.method.order, kind, present, pool_, run_.cancel);
+      index_ = fitted_.filters().whole(mapper_, fitted_, wanted, pool_, run_.cancel);
     } else {
-      add_missing_images(index_, map_, part, fitted_.width(), plan_.method.order, kind, present, pool_, run_.cancel);
+      add_missing_images(index_, mapper_, part, fitted_.width(), wanted, pool_, run_.cancel);
     }
     n_image_tasks_ = phase.done();
     retire_work_spaces(0);  // their layout depends on the index
@@ -176,10 +186,11 @@ class FilterSearcher final : public Searcher {
   const Plan plan_;
   const RunOptions& run_;
   const std::array<ScanFunction, kScanKinds> scans_;
-  std::shared_ptr<const ImageMap> map_;
+  const RowMapper mapper_;
   ThreadPool& pool_;
   FilterIndex index_;  // of the part being searched
   std::int64_t first_row_ = 0;
+  bool queries_lacked_values_ = false;
   std::int64_t n_image_tasks_ = 0;                        // of earlier parts, for progress
   std::int64_t tile_queries_ = 0;                         // most queries of a tile of this block
   std::int64_t room_ = 0;                                 // most queries that a work space takes
@@ -193,7 +204,9 @@ std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan&
                                                const RunOptions& run) {
   const FilterForm& form = *fitted.kernel().filter_form();
   constexpr device::Instances kScans = {scalar::scan, avx2::scan, avx512::scan, avx512vnni::scan};
-  return std::make_unique<FilterSearcher>(fitted, plan, pool, run, form, kScans.of(plan.backend.backend));
+  constexpr device::Instances kEncoders = {&scalar::kEncodeKernels, &avx2::kEncodeKernels, &avx512::kEncodeKernels};
+  const device::Backend backend = plan.backend.backend;
+  return std::make_unique<FilterSearcher>(fitted, plan, pool, run, form, kScans.of(backend), *kEncoders.of(backend));
 }
 
 }  // namespace stope::knn

@@ -162,6 +162,11 @@ bool ImageMap::bounds() const {
   return n_columns() <= kMostColumns && total_weight_ < 1e30 && least_weight_ > 1e-30 && scales_are_normal_;
 }
 
+bool ImageMap::lacks_values() const {
+  return form_.missing != Missing::undefined &&
+         std::any_of(attributes_.begin(), attributes_.end(), [](const Attribute& a) { return a.missing; });
+}
+
 double ImageMap::map(const double* row, float* image) const {
   const double residual = put_image(row_form(), row, [&](std::int64_t c, float value) { image[c] = value; });
   if (is_missing(residual)) std::fill(image, image + n_columns(), std::numeric_limits<float>::quiet_NaN());

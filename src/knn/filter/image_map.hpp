@@ -17,6 +17,8 @@
 
 namespace stope::knn {
 
+class RowMapper;  // knn/filter/row_mapper.hpp
+
 /// How rows of one fitted table become images: the same map for training and query rows.
 class ImageMap {
  public:
@@ -52,6 +54,11 @@ class ImageMap {
   /// null.
   const ByteGrid* byte_grid() const { return byte_grid_.has_value() ? &*byte_grid_ : nullptr; }
   double total_weight() const { return total_weight_; }
+  /// Whether a training row that has a bound may lack a number, and whether it may lack any value.
+  bool lacks(const NumericColumn& column) const {
+    return form_.missing != Missing::undefined && attributes_[static_cast<std::size_t>(column.source)].missing;
+  }
+  bool lacks_values() const;
 
   /// Writes the image of a row, n_columns floats, and returns its residual. The residual is NaN, and the image all
   /// missing, for a row that no image can bound (an infinity, or a missing value where the measure does not skip it).
@@ -80,14 +87,14 @@ class ImageMap {
   std::optional<ByteGrid> byte_grid_;
 };
 
-/// The images of a training table, in blocks (scan.hpp), with boxes around them where `ordered`.
+/// What all kinds of images of a training table share: the rows' places in blocks (scan.hpp), with boxes around them
+/// where `ordered`.
 struct TrainImages {
   std::int64_t n_rows = 0;  ///< rows are numbered from the part's first
   std::int64_t n_blocks = 0;
-  Buffer<float> blocks;
-  std::vector<std::uint64_t> always;
-  double residual = 0.0;           ///< the largest of all rows that are not always listed
-  bool missing = false;            ///< whether any such row has a missing value
+  double residual = 0.0;           ///< rows with a larger one, or with none, are always listed
+  double usual_size = 0.0;         ///< the largest |number| in all but one of 512 rows
+  bool missing = false;            ///< whether a row that has a bound may lack a value
   std::vector<std::int64_t> rows;  ///< row at each position; empty: the position itself
   // If ordered, the boxes: the smallest and largest value per block and column (missing: -inf, inf). A coarse box is
   // around kCoarse blocks.
@@ -100,15 +107,17 @@ struct TrainImages {
   }
 };
 
-TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::int64_t width, BlockOrder order,
-                              ThreadPool& pool, const CancelToken& cancel);
-
 /// Images of rows, row-major, each with its residual (NaN: no image can bound the row).
 struct RowImages {
   Buffer<float> rows;
   Buffer<double> residuals;
+  bool missing = false;  ///< whether a row that has a bound lacks a value
 };
-RowImages make_row_images(const ImageMap& map, const double* rows, std::int64_t n, std::int64_t width, ThreadPool& pool,
-                          const CancelToken& cancel);
+RowImages make_row_images(const RowMapper& mapper, const double* rows, std::int64_t n, std::int64_t width,
+                          ThreadPool& pool, const CancelToken& cancel);
+
+/// Leaves the images of all rows in `rows` if near rows are put together: that needs them.
+TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, std::int64_t width, BlockOrder order,
+                              RowImages& rows, ThreadPool& pool, const CancelToken& cancel);
 
 }  // namespace stope::knn

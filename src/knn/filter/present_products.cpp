@@ -21,38 +21,23 @@ constexpr std::int32_t part_of_square(std::int32_t n) {
   return (n * n + 127) / 128;
 }
 
-// The groups of which some row that a bound covers lacks a column.
-std::vector<std::int32_t> masked_groups(const TrainImages& images, std::int64_t n_columns, ThreadPool& pool,
-                                        const CancelToken& cancel) {
-  const std::int64_t n_groups = checked::ceil_div(n_columns, kGroup);
-  std::vector<char> lacks(static_cast<std::size_t>(n_groups), 0);
-  pool.parallel_for(n_groups, cancel, [&](std::int64_t group, int) {
-    for (std::int64_t number = 0; number < images.n_blocks; ++number) {
-      const float* block = images.blocks.data() + number * kScanBlockRows * n_columns;
-      const std::int64_t n = std::min<std::int64_t>(kScanBlockRows, images.n_rows - number * kScanBlockRows);
-      for (std::int64_t c = group * kGroup; c < std::min(group * kGroup + kGroup, n_columns); ++c) {
-        const float* column = block + c * kScanBlockRows;
-        if (std::any_of(column, column + n, [](float value) { return value != value; })) {
-          lacks[static_cast<std::size_t>(group)] = 1;
-          return;
-        }
-      }
-    }
-  });
+// The groups of which some row that a bound covers may lack a column.
+std::vector<std::int32_t> masked_groups(const ImageMap& map) {
   std::vector<std::int32_t> masked;
-  for (std::int64_t group = 0; group < n_groups; ++group) {
-    if (lacks[static_cast<std::size_t>(group)] != 0) masked.push_back(static_cast<std::int32_t>(group));
+  for (std::int64_t c = 0; c < map.n_columns(); ++c) {
+    const auto group = static_cast<std::int32_t>(c / kGroup);
+    const bool known = !masked.empty() && masked.back() == group;
+    if (!known && map.lacks(map.numeric()[static_cast<std::size_t>(c)])) masked.push_back(group);
   }
   return masked;
 }
 
 class Encoder {
  public:
-  Encoder(const TrainImages& images, const Rounding& rounding, PresentProducts& result, Buffer<float>& residuals)
-      : images_(images), rounding_(rounding), result_(result), residuals_(residuals) {}
+  Encoder(const Rounding& rounding, PresentProducts& result, Buffer<float>& residuals)
+      : rounding_(rounding), result_(result), residuals_(residuals) {}
 
-  void encode(std::int64_t number) const {
-    const float* block = images_.blocks.data() + number * kScanBlockRows * result_.n_columns;
+  void encode(std::int64_t number, const float* block) const {
     std::uint8_t* bytes = result_.bytes.data() + number * kScanBlockRows * result_.row_bytes();
     std::fill_n(bytes, kScanBlockRows * result_.row_bytes(), std::uint8_t{0});
     std::fill_n(bytes, kScanBlockRows * kGroup * result_.n_groups, std::uint8_t{128});
@@ -92,7 +77,6 @@ class Encoder {
   }
 
  private:
-  const TrainImages& images_;
   const Rounding& rounding_;
   PresentProducts& result_;
   Buffer<float>& residuals_;
@@ -106,15 +90,15 @@ bool fits_present_products(const ImageMap& map) {
          map.n_columns() == map.n_numeric() && map.n_columns() <= kMostColumns;
 }
 
-PresentProducts make_present_products(const TrainImages& images, const ImageMap& map, ThreadPool& pool,
-                                      const CancelToken& cancel) {
+PresentProducts make_present_products(const ImageSource& source, ThreadPool& pool, const CancelToken& cancel) {
+  const ImageMap& map = source.map();
   PresentProducts result;
   const auto largest = static_cast<float>(kLargestStep);
-  const Rounding rounding{choose_steps(images, map, kLargestStep), 0.0F, -largest, largest};
+  const Rounding rounding{choose_steps(source.images, map, kLargestStep), 0.0F, -largest, largest};
   result.steps = static_cast<double>(rounding.steps);
   result.n_columns = map.n_columns();
   result.n_groups = checked::ceil_div(result.n_columns, kGroup);
-  result.masked = masked_groups(images, result.n_columns, pool, cancel);
+  result.masked = masked_groups(map);
   result.mask_places.assign(static_cast<std::size_t>(result.n_groups), -1);
   for (std::int64_t i = 0; i < result.n_masked(); ++i) {
     const auto group = static_cast<std::size_t>(result.masked[static_cast<std::size_t>(i)]);
@@ -125,16 +109,19 @@ PresentProducts make_present_products(const TrainImages& images, const ImageMap&
     result.weight.push_back(divides ? static_cast<double>(map.weight()[c]) : 0.0);
   }
   if (divides) result.least_weight = *std::min_element(result.weight.begin(), result.weight.end());
-  const std::int64_t n_slots = images.n_blocks * kScanBlockRows;
+  const std::int64_t n_slots = source.n_slots();
   result.bytes = Buffer<std::uint8_t>(checked::mul(n_slots, result.row_bytes()));
   prefer_huge_pages(result.bytes.data(), static_cast<std::size_t>(result.bytes.size()));
   result.starts = Buffer<std::int32_t>(n_slots);
   result.weights = Buffer<float>(n_slots);
-  result.always = images.always;
+  result.always.assign(static_cast<std::size_t>(source.images.n_blocks), 0);
   Buffer<float> residuals(n_slots);
-  const Encoder encoder(images, rounding, result, residuals);
-  pool.parallel_for(images.n_blocks, cancel, [&](std::int64_t number, int) { encoder.encode(number); });
-  result.residual = norm_of_errors(list_outliers(images.n_rows, residuals, result.always), result.n_columns);
+  const Encoder encoder(rounding, result, residuals);
+  for_each_block(source, pool, cancel, [&](std::int64_t number, const float* block, std::uint64_t always) {
+    result.always[static_cast<std::size_t>(number)] = always;
+    encoder.encode(number, block);
+  });
+  result.residual = norm_of_errors(list_outliers(source.images.n_rows, residuals, result.always), result.n_columns);
   return result;
 }
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "knn/filter/image_map.hpp"
+#include "knn/filter/image_blocks.hpp"
 
 namespace stope::knn {
 
@@ -37,8 +37,7 @@ struct PresentProducts {
 /// Whether this scan computes the form of a map.
 bool fits_present_products(const ImageMap& map);
 
-PresentProducts make_present_products(const TrainImages& images, const ImageMap& map, ThreadPool& pool,
-                                      const CancelToken& cancel);
+PresentProducts make_present_products(const ImageSource& source, ThreadPool& pool, const CancelToken& cancel);
 
 /// Numbers of a query's gaps: how many groups it lacks a column in, then the group and its mask_places for each.
 constexpr std::int64_t gap_numbers(std::int64_t n_groups) {

@@ -139,6 +139,20 @@ STOPE_HD double put_sphere(const RowForm& row_form, const double* row, const Put
 
 }  // namespace row_image
 
+/// Calls put(column, image) for the attributes that are only compared for equality.
+template <class Put>
+STOPE_HD void put_equality(const RowForm& row_form, const double* row, const Put& put) {
+  for (std::int64_t e = 0; e < row_form.n_equality; ++e) {
+    const std::int64_t source = row_form.equality[e];
+    put(row_form.n_numeric + e, equality_image(row[source], row_form.attributes[source].nominal));
+  }
+}
+
+/// Returns the residual of a row from what its columns added (add_residual), widened for the rounding of that sum.
+STOPE_HD inline double finished_residual(const FilterForm& form, double residual) {
+  return (form.term == Term::square ? square_root(residual) : residual) * (1.0 + 1e-6);
+}
+
 /// Calls put(column, image) for every column of a row, and returns the residual. It is NaN for a row that no image can
 /// bound; some of its columns may then be left out.
 template <class Put>
@@ -150,12 +164,8 @@ STOPE_HD double put_image(const RowForm& row_form, const double* row, const Put&
     default: residual = row_image::put_numbers(row_form, row, put); break;
   }
   if (is_missing(residual)) return kNaN;
-  for (std::int64_t e = 0; e < row_form.n_equality; ++e) {
-    const std::int64_t source = row_form.equality[e];
-    put(row_form.n_numeric + e, equality_image(row[source], row_form.attributes[source].nominal));
-  }
-  if (row_form.form.term == Term::square) residual = square_root(residual);
-  return residual * (1.0 + 1e-6);
+  put_equality(row_form, row, put);
+  return finished_residual(row_form.form, residual);
 }
 
 }  // namespace stope::knn

@@ -38,19 +38,21 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
   bool missing = index.images->missing;
   for (std::int64_t i = 0; i < n; ++i) {
     const float* image = block.rows.data() + which[i] * n_columns_;
-    residuals_[static_cast<std::size_t>(i)] = block.residuals[which[i]];
+    const double residual = residuals_[static_cast<std::size_t>(i)] = block.residuals[which[i]];
+    // Without a bound nothing is dropped, whatever the scan makes of an image that is not there.
+    const bool bounded = !std::isnan(residual);
     std::copy_n(image, n_columns_, images_.data() + i * n_columns_);
     for (std::int64_t c = 0; c < n_columns_; ++c) {
       by_column_[c * kScanTileQueries + i] = image[c];
       box_.widen(c, image[c]);
-      missing |= std::isnan(image[c]);
+      missing |= bounded && std::isnan(image[c]);
     }
     if (index.kind != ScanKind::products) continue;
     double norm = 0.0;
     for (std::int64_t c = 0; c < n_columns_; ++c) norm += static_cast<double>(image[c]) * static_cast<double>(image[c]);
     norms_[static_cast<std::size_t>(i)] = norm;
     // Beyond the range of a float a product is no bound: -|t|^2 / 2 would be -infinity, and its row would be dropped.
-    const double largest = index.floats->largest_norm;
+    const double largest = index.products->largest_norm;
     if (!(norm + largest * largest < 1e37)) kind_ = ScanKind::differences;
   }
   if (kind_ == ScanKind::byte_products_present) {
@@ -106,7 +108,7 @@ Cut TileQueries::cut(std::int64_t i, double distance) const {
 
 // |q-t|^2 <= beta is s = <q,t> - |t|^2/2 >= (|q|^2 - beta) / 2; the float sum of s is off by less than `error`.
 void TileQueries::add_product_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const {
-  const double norm = norms_[static_cast<std::size_t>(i)], largest = index_->floats->largest_norm;
+  const double norm = norms_[static_cast<std::size_t>(i)], largest = index_->products->largest_norm;
   const double error =
       (static_cast<double>(n_columns_) + 8.0) * 0x1p-23 * (std::sqrt(norm) * largest + largest * largest) +
       (static_cast<double>(n_columns_) + 1.0) * 1e-37;
@@ -166,7 +168,7 @@ void TileQueries::add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut
     cut.score = round_up((cut.alpha_bytes + cut.beta_bytes / least) * (1.0 + 1e-6));
     return;
   }
-  const double beta = limit.beta * train.steps * train.steps * train.query_steps() * (1.0 + 1e-12);
+  const double beta = limit.beta * train.steps * train.steps * train.query_steps * (1.0 + 1e-12);
   const double least = std::floor(0.5 * (image.norm - beta) + image.offset) - 1.0;
   cut.least_bytes = least > -2e9 ? static_cast<std::int32_t>(least) : INT32_MIN;
   // Scores are floats, each with three roundings of 2^-24.

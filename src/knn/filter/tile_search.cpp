@@ -27,7 +27,7 @@ constexpr std::int64_t most_blocks(std::int64_t n_queries) {
 // Distances evaluated between two looks at the threshold, doubled each time.
 constexpr std::int64_t kFirstBatch = 16;
 constexpr std::int64_t kMostRows = 512;  // rows evaluated at once
-constexpr std::int64_t kDoublesPerLine = 8;
+constexpr std::int64_t kDoublesPerLine = 8, kMostAhead = 64;
 constexpr std::int64_t kMostSteps = 64;  // most steps without a filter
 
 }  // namespace
@@ -278,8 +278,7 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
   const ScanKind kind = queries_.kind();
   Scan scan{};
   queries_.describe(scan);
-  scan.blocks = images.blocks.data();
-  if (kind == ScanKind::products) scan.starts = index.floats->starts.data();
+  if (kind == ScanKind::products) scan.starts = index.products->starts.data();
   if (kind == ScanKind::byte_products_present) {
     const PresentProducts& numbers = *index.present;
     scan.bytes = numbers.bytes.data();
@@ -298,7 +297,8 @@ void TileSearch::scan_blocks(const std::int64_t* blocks, std::int64_t n) {
     scan.byte_weight = numbers.weight.data();
     scan.always = numbers.always.data();
   } else {
-    scan.always = images.always.data();
+    scan.blocks = index.floats->blocks.data();
+    scan.always = index.floats->always.data();
   }
   scan.low = images.ordered() ? images.low.data() : nullptr;
   scan.high = images.high.data();
@@ -373,9 +373,10 @@ void TileSearch::evaluate(std::int64_t i, const std::int64_t* blocks, const Hit*
       const std::int64_t row =
           images.row(blocks[position / kScanBlockRows] * kScanBlockRows + position % kScanBlockRows);
       rows_[static_cast<std::size_t>(h)] = row;
-      // The rows lie anywhere in memory. Asked for together, they arrive while the first are evaluated.
+      // The rows lie anywhere in memory. Asked for together, they arrive while the first are evaluated. Only so many
+      // can be under way: long rows are asked for one after the other (typed_kernel.hpp).
       const double* values = context.part.rows + row * width;
-      for (std::int64_t c = 0; c < width; c += kDoublesPerLine) __builtin_prefetch(values + c);
+      for (std::int64_t c = 0; c < std::min(width, kMostAhead); c += kDoublesPerLine) __builtin_prefetch(values + c);
     }
     context.fitted.kernel().evaluate_rows(context.part.rows, rows_.data(), count, query, distances_.data());
     Collector& collector = collectors_[static_cast<std::size_t>(i)];

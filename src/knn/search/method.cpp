@@ -26,6 +26,8 @@ constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few columns
                                                                // the sums
 constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample per column
 constexpr double kNibblesMayKeep = 1.0, kNibblesMayKeepForBytes = 0.3;  // the same, instead of floats and of bytes
+constexpr double kMostKept = 0.03;  // of a sample's rows: where there are many columns, a row's distance costs as much
+                                    // as scanning so many
 constexpr std::int64_t kMostColumnsForBlocks = 64;
 constexpr double kMostVisited = 0.6;  // if boxes leave a larger share of the blocks, they are not worth a look
 
@@ -65,6 +67,13 @@ class Sample {
       kept += std::count_if(begin, begin + n_, [&](float sum) { return static_cast<double>(sum) <= reach + error; });
     }
     return static_cast<double>(kept) / kQueries;
+  }
+
+  /// Whether it keeps at most `rows_per_column` rows of the sample per column.
+  bool is_sharp(double residual, double error, double rows_per_column) const {
+    const double most =
+        std::min(rows_per_column * static_cast<double>(n_columns_), kMostKept * static_cast<double>(n_));
+    return kept(residual, error) <= most;
   }
 
   /// Returns the largest |value| among the numbers.
@@ -161,19 +170,21 @@ ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::Ba
   if (fits(map, ScanKind::byte_differences) && backend.backend != device::Backend::scalar) {
     // Rounding moves a number by a quarter of a step on average, on either side.
     const double residual = 0.5 * static_cast<double>(map.n_numeric()) * largest / 127.0;
-    return sample.kept(residual, 0.0) <= kBytesMayKeep * columns ? ScanKind::byte_differences : ScanKind::differences;
+    return sample.is_sharp(residual, 0.0, kBytesMayKeep) ? ScanKind::byte_differences : ScanKind::differences;
   }
   const double bytes_residual = 2.0 * std::sqrt(columns / 12.0) * largest / 127.0;
   if (!fits(map, ScanKind::products)) {  // squares divided by what both rows have
     const bool bytes = backend.backend == device::Backend::avx512vnni && fits(map, ScanKind::byte_products_present) &&
-                       sample.kept(bytes_residual, 0.0) <= kBytesMayKeep * columns;
+                       sample.is_sharp(bytes_residual, 0.0, kBytesMayKeep);
     return bytes ? ScanKind::byte_products_present : ScanKind::differences;
   }
-  if (backend.backend == device::Backend::avx512vnni) {
-    if (sample.kept(bytes_residual, 0.0) <= kBytesMayKeep * columns) return ScanKind::byte_products;
+  if (backend.backend != device::Backend::scalar) {
+    // Without VNNI a query has steps that are up to twice as coarse.
+    const double coarser = backend.backend == device::Backend::avx512vnni ? 1.0 : 1.25;
+    if (sample.is_sharp(coarser * bytes_residual, 0.0, kBytesMayKeep)) return ScanKind::byte_products;
   }
   const double error = 2.0 * (columns + 8.0) * 0x1p-23 * 2.0 * columns * largest * largest;
-  return sample.kept(0.0, error) <= kProductsMayKeep * columns ? ScanKind::products : ScanKind::differences;
+  return sample.is_sharp(0.0, error, kProductsMayKeep) ? ScanKind::products : ScanKind::differences;
 }
 
 // Says whether nibbles are sharp enough to be scanned instead of products. They read an eighth of what floats take, or
@@ -185,7 +196,7 @@ bool nibbles_pay(const ImageMap& map, const Sample& sample, const device::Backen
   // A row lies half a step from its image in every column at most, and a quarter more than on average.
   const double residual = 1.25 * std::sqrt(columns / 12.0) * sample.largest() / 8.0;
   const double most = kind == ScanKind::products ? kNibblesMayKeep : kNibblesMayKeepForBytes;
-  return sample.kept(residual, 0.0) <= most * columns;
+  return sample.is_sharp(residual, 0.0, most);
 }
 
 bool boxes_bound(const FilterForm& form) {

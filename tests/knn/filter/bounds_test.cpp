@@ -161,6 +161,28 @@ TEST(FilterBounds, ValuesOnTheGridOfBytes) {
   }
 }
 
+// The corners of a cube are the largest bytes that there are: sums of two products in 16 bits are as large as can be,
+// of either sign. Each query looks for its own row, or for the corner opposite to it.
+TEST(FilterBounds, CornersOfACube) {
+  Random random(10);
+  for (const std::size_t width : {std::size_t{4}, std::size_t{7}, std::size_t{20}, std::size_t{33}}) {
+    for (const double spread : {0.0, 1e-3, 0.5}) {
+      std::vector<std::vector<double>> columns(width, std::vector<double>(1024)), queries(width);
+      for (std::size_t c = 0; c < width; ++c) {
+        for (double& value : columns[c])
+          value = (random.below(2) == 0 ? -1.0 : 1.0) * (1.0 - spread * random.uniform());
+        for (std::size_t i = 0; i < 16; ++i) queries[c].push_back((i % 2 == 0 ? 1.0 : -1.0) * columns[c][7 * i]);
+      }
+      for (const char* metric : {"euclidean", "cosine"}) {
+        for (const std::int64_t k : {1, 5, 200}) {
+          SCOPED_TRACE(std::to_string(width) + " columns, k " + std::to_string(k));
+          expect_the_references_answer(table_of(columns), table_of(queries), metric, k);
+        }
+      }
+    }
+  }
+}
+
 // Every value lies halfway between two nibbles. Each query looks for a row whose image rounding moved straight away
 // from it, by all that the bound allows, while a row that is a little farther is found first.
 TEST(FilterBounds, ValuesHalfwayBetweenNibbles) {

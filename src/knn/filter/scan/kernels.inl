@@ -1,5 +1,5 @@
 // The additive scan. The sources of this folder compile it once per instruction set (base/simd/target_region.hpp). This
-// file walks the blocks; floats.inl, bytes.inl and nibbles.inl compare a block with some queries. Nothing here may use the standard
+// file walks the blocks; the other ones compare a block with some queries. Nothing here may use the standard
 // library (scan.hpp).
 
 namespace {
@@ -21,6 +21,7 @@ STOPE_INLINE void emit(const Scan& scan, std::int64_t query, std::int64_t positi
 
 #include "knn/filter/scan/bytes.inl"
 #include "knn/filter/scan/floats.inl"
+#include "knn/filter/scan/byte_products.inl"
 #include "knn/filter/scan/nibbles.inl"
 
 // Walks the blocks, in groups of those queries that a block's box does not rule out. One query alone is no group.
@@ -62,6 +63,9 @@ ScanFunction scan(const FilterForm& form, ScanKind kind) {
 #if defined(STOPE_AVX512_VNNI)
   if (kind == ScanKind::byte_products) return scan_blocks<ByteProducts<>, Term::square>;
   if (kind == ScanKind::byte_products_present) return scan_blocks<PresentByteProducts<>, Term::square>;
+#endif
+#if !defined(STOPE_AVX512_VNNI) && (defined(STOPE_AVX512) || defined(STOPE_AVX2))
+  if (kind == ScanKind::byte_pair_products) return scan_blocks<ByteProducts<>, Term::square>;
 #endif
 #if defined(STOPE_AVX512) || defined(STOPE_AVX2)
   if (kind == ScanKind::nibble_products) return scan_blocks<NibbleProducts<>, Term::square>;

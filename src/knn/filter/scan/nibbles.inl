@@ -1,6 +1,6 @@
 // Compares blocks of nibbles with some queries, by inner products in whole numbers. A byte of a training row has two
 // columns, so that a query by itself reads half of what bytes take. kernels.inl includes this file once per instruction
-// set, after bytes.inl.
+// set, after byte_products.inl.
 
 #if defined(STOPE_AVX512) || defined(STOPE_AVX2)
 #if defined(STOPE_AVX512)
@@ -11,15 +11,6 @@ STOPE_INLINE Bytes low_nibbles(Bytes v) {
 STOPE_INLINE Bytes high_nibbles(Bytes v) {
   return low_nibbles(_mm512_srli_epi16(v, 4));
 }
-STOPE_INLINE Bytes four_bytes(std::int32_t four) {
-  return _mm512_set1_epi32(four);
-}
-STOPE_INLINE Bytes add_sums(Bytes a, Bytes b) {
-  return _mm512_add_epi32(a, b);
-}
-STOPE_INLINE std::uint64_t at_least(Bytes sum, std::int32_t least) {
-  return _mm512_cmpge_epi32_mask(sum, _mm512_set1_epi32(least));
-}
 #else
 constexpr int kNibbleParts = 2;
 STOPE_INLINE Bytes low_nibbles(Bytes v) {
@@ -27,16 +18,6 @@ STOPE_INLINE Bytes low_nibbles(Bytes v) {
 }
 STOPE_INLINE Bytes high_nibbles(Bytes v) {
   return low_nibbles(_mm256_srli_epi16(v, 4));
-}
-STOPE_INLINE Bytes four_bytes(std::int32_t four) {
-  return _mm256_set1_epi32(four);
-}
-STOPE_INLINE Bytes add_sums(Bytes a, Bytes b) {
-  return _mm256_add_epi32(a, b);
-}
-STOPE_INLINE std::uint64_t at_least(Bytes sum, std::int32_t least) {
-  const __m256i below = _mm256_cmpgt_epi32(_mm256_set1_epi32(least), sum);
-  return ~static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(below))) & 255;
 }
 #endif
 
@@ -50,23 +31,13 @@ STOPE_INLINE Bytes add_group(Bytes sum, Bytes low, Bytes high, Bytes query_low, 
 STOPE_INLINE Bytes in_32_bits(Bytes sum) {
   return sum;
 }
-#elif defined(STOPE_AVX512)
-constexpr std::int64_t kGroupsTogether = 4;
-STOPE_INLINE Bytes add_group(Bytes sum, Bytes low, Bytes high, Bytes query_low, Bytes query_high) {
-  const Bytes products = _mm512_add_epi16(_mm512_maddubs_epi16(low, query_low), _mm512_maddubs_epi16(high, query_high));
-  return _mm512_add_epi16(sum, products);
-}
-STOPE_INLINE Bytes in_32_bits(Bytes sum) {
-  return _mm512_madd_epi16(sum, _mm512_set1_epi16(1));
-}
 #else
 constexpr std::int64_t kGroupsTogether = 4;
 STOPE_INLINE Bytes add_group(Bytes sum, Bytes low, Bytes high, Bytes query_low, Bytes query_high) {
-  const Bytes products = _mm256_add_epi16(_mm256_maddubs_epi16(low, query_low), _mm256_maddubs_epi16(high, query_high));
-  return _mm256_add_epi16(sum, products);
+  return add_shorts(sum, add_shorts(pairs_of_products(low, query_low), pairs_of_products(high, query_high)));
 }
 STOPE_INLINE Bytes in_32_bits(Bytes sum) {
-  return _mm256_madd_epi16(sum, _mm256_set1_epi16(1));
+  return add_pairs(sum);
 }
 #endif
 
@@ -97,9 +68,7 @@ struct NibbleProducts {
             low[v] = low_nibbles(t), high[v] = high_nibbles(t);
           }
           for (int i = 0; i < kQueries; ++i) {
-            std::int32_t fours[2];
-            __builtin_memcpy(fours, queries[i] + c * 8, 8);
-            const Bytes q = four_bytes(fours[0]), r = four_bytes(fours[1]);
+            const Bytes q = four_bytes(queries[i] + c * 8), r = four_bytes(queries[i] + c * 8 + 4);
             for (int v = 0; v < n_parts; ++v) partial[i][v] = add_group(partial[i][v], low[v], high[v], q, r);
           }
         }
@@ -109,15 +78,7 @@ struct NibbleProducts {
       }
       const std::uint64_t always = scan.always[number] >> first & row_bits(kRows);
       for (int i = 0; i < kQueries; ++i) {
-        const Cut& cut = scan.cuts[which[i]];
-        std::uint64_t kept = 0;
-        for (int v = 0; v < n_parts; ++v) kept |= at_least(sums[i][v], cut.least_bytes) << (v * kLanes);
-        if ((kept | always) == 0 || i >= n) continue;
-        std::int32_t wide[kRows];
-        float scores[kRows];
-        __builtin_memcpy(wide, sums[i], sizeof wide);
-        for (int row = 0; row < kRows; ++row) scores[row] = cut.norm - 2.0F * static_cast<float>(wide[row]);
-        emit(scan, which[i], visited * kScanBlockRows + first, kept, always, scores);
+        if (i < n) emit_products(scan, which[i], visited * kScanBlockRows + first, sums[i], always);
       }
     }
   }

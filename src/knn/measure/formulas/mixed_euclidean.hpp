@@ -16,6 +16,8 @@ struct MixedEuclidean {
     s.add(!either_missing(x, y), a.weight * term);
   }
   STOPE_HD double finish(const State& s) const { return square_root(s.or_nan()); }
+
+  static double plain_term(double x, double y) { return (x - y) * (x - y); }
 };
 
 }  // namespace stope::knn

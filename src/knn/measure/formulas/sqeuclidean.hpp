@@ -16,6 +16,8 @@ struct SquaredEuclidean {
     s.add(!either_missing(x, y), a.weight * (difference * difference));
   }
   STOPE_HD double finish(const State& s) const { return s.or_nan(); }
+
+  static double plain_term(double x, double y) { return (x - y) * (x - y); }
 };
 
 }  // namespace stope::knn

@@ -1,0 +1,10 @@
+// The images for the instructions that every CPU has.
+#include "knn/filter/encode/encode.hpp"
+
+#include "base/simd/target_region.hpp"
+
+STOPE_TARGET_REGION
+namespace stope::knn::scalar {
+#include "knn/filter/encode/kernels.inl"
+}  // namespace stope::knn::scalar
+STOPE_TARGET_REGION_END
