@@ -59,7 +59,7 @@ class Turn:
         if self.process is None or (done and self.spent * (done + 1) / done > self.limit):
             return
         begin = time.perf_counter()
-        answer = self._ask(("round",), self.limit)
+        answer = self._ask(("round", self.limit / 3), self.limit)
         self.spent += time.perf_counter() - begin
         for phase, sample in answer.items():
             self.samples.setdefault(phase, []).append(sample)
@@ -115,7 +115,7 @@ def _serve(parents, connection, make, row, data, threads):
         while True:
             order = connection.recv()
             if order[0] == "round":
-                connection.send(_round(program))
+                connection.send(_round(program, order[1]))
             elif order[0] == "keep":
                 connection.send(_keep(program, row, data, order[1]))
             else:
@@ -136,10 +136,13 @@ def _keep(program, row, data, path):
     return {"error": f"WRONG: {wrong}"} if wrong else {"checked": bool(row.check)}
 
 
-def _round(program):
-    """Wall and CPU seconds of each phase. "whole" adds up those that a user waits for once: all but a second search."""
-    found = {}
+def _round(program, most):
+    """Wall and CPU seconds of each phase. "whole" adds up those that a user waits for once: all but a second search. That
+    is left out where the first took more than `most` seconds, with the index."""
+    found, begin = {}, time.perf_counter()
     for phase in program.phases:
+        if phase == "again" and time.perf_counter() - begin > most:
+            break
         found[phase], found[f"{phase}_cpu"] = _timed(getattr(program, phase), phase in program.repeated)
     whole = [phase for phase in program.phases if phase != "again"]
     if len(whole) > 1:
