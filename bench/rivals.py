@@ -107,8 +107,10 @@ def main():
     limit_threads(arguments.threads)
     rows = all_rows(arguments.small)
     chosen = [row for row in rows if not arguments.only or any(row.chosen_by(each) for each in arguments.only)]
-    if arguments.list or not chosen:
-        print("\n".join(row.name for row in (chosen or rows)))
+    if not chosen:
+        sys.exit(f"no row has all words of {' or of '.join(arguments.only)}: --list prints the names")
+    if arguments.list:
+        print("\n".join(row.name for row in chosen))
         return
     plugin = arguments.build.resolve() / "libstope_files.so"
     if plugin.exists():
