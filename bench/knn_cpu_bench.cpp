@@ -1,11 +1,13 @@
 // Times k-NN searches with stope on the CPU. Prints one JSON object with the fit, the first search (which makes the
-// back end's images of the table) and the following ones, and writes the answer for others to check.
+// back end's images of the table) and the following ones, in wall time and in CPU time, and writes the answer for
+// others to check.
 //
 //   knn_cpu_bench TRAIN QUERY METRIC K THREADS REPEATS OUT     (STOPE_BACKEND chooses the back end)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -15,8 +17,26 @@
 
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+struct Seconds {
+  double wall, cpu;  // cpu: of all threads
+};
+
+class Stopwatch {
+ public:
+  Seconds elapsed() const {
+    return {std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_).count(),
+            static_cast<double>(std::clock() - cpu_) / CLOCKS_PER_SEC};
+  }
+
+ private:
+  std::chrono::steady_clock::time_point wall_ = std::chrono::steady_clock::now();
+  std::clock_t cpu_ = std::clock();
+};
+
+void print(const char* name, const std::vector<Seconds>& times, double Seconds::* which) {
+  std::printf("\"%s\": [", name);
+  for (std::size_t i = 1; i < times.size(); ++i) std::printf("%s%.6f", i > 1 ? ", " : "", times[i].*which);
+  std::printf("], ");
 }
 
 template <class T>
@@ -36,28 +56,33 @@ int bench(char** arguments) {
   stope::RunOptions run;
   run.threads = std::atoi(arguments[5]);
 
-  auto start = std::chrono::steady_clock::now();
+  const Stopwatch of_fit;
   const stope::KnnIndex index = stope::KnnIndex::fit(train, options, run);
-  const double fit = seconds_since(start);
+  const Seconds fit = of_fit.elapsed();
   std::vector<std::int64_t> indices;
-  std::vector<double> distances, times;
+  std::vector<double> distances;
+  std::vector<Seconds> times;
+  times.reserve(static_cast<std::size_t>(std::atoi(arguments[6])) + 1);
   stope::SearchReport report;
   for (int i = 0; i < std::atoi(arguments[6]) + 1; ++i) {
     indices.clear();
     distances.clear();
-    start = std::chrono::steady_clock::now();
+    const Stopwatch of_search;
     report = index.kneighbors(query, search, run, [&](const stope::Neighbors& block) {
       indices.insert(indices.end(), block.indices.begin(), block.indices.end());
       distances.insert(distances.end(), block.distances.begin(), block.distances.end());
     });
-    times.push_back(seconds_since(start));
+    times.push_back(of_search.elapsed());
   }
   write(std::string(arguments[7]) + ".indices", indices);
   write(std::string(arguments[7]) + ".distances", distances);
-  std::printf("{\"backend\": \"%s\", \"method\": \"%s\", \"fit\": %.6f, \"first\": %.6f, \"searches\": [",
-              report.backend.c_str(), report.method.c_str(), fit, times.front());
-  for (std::size_t i = 1; i < times.size(); ++i) std::printf("%s%.6f", i > 1 ? ", " : "", times[i]);
-  std::printf("], \"pairs\": %lld, \"scanned\": %lld, \"skipped\": %lld, \"listed\": %lld, \"evaluated\": %lld}\n",
+  std::printf(
+      "{\"backend\": \"%s\", \"method\": \"%s\", \"fit\": %.6f, \"first\": %.6f, \"fit_cpu\": %.6f, \"first_cpu\": "
+      "%.6f, ",
+      report.backend.c_str(), report.method.c_str(), fit.wall, times.front().wall, fit.cpu, times.front().cpu);
+  print("searches", times, &Seconds::wall);
+  print("searches_cpu", times, &Seconds::cpu);
+  std::printf("\"pairs\": %lld, \"scanned\": %lld, \"skipped\": %lld, \"listed\": %lld, \"evaluated\": %lld}\n",
               static_cast<long long>(report.pairs), static_cast<long long>(report.scanned),
               static_cast<long long>(report.skipped), static_cast<long long>(report.listed),
               static_cast<long long>(report.evaluated));

@@ -43,14 +43,23 @@ def memory_bytes():
     return 1024 * int(re.search(r"^MemAvailable:\s*(\d+)", text, re.M).group(1))
 
 
-def write_result(folder, name, result, machine=None):
-    """Writes folder/NAME_MACHINE_DATE.json with the machine, the date and the commit added; returns its path. The
-    machine is the CPU unless another name is given, for example a GPU's."""
-    today = datetime.date.today().isoformat()
-    head = {"benchmark": name, "cpu": cpu_name(), "cores": os.cpu_count(), "date": today, "commit": commit(),
-            "load_average": os.getloadavg(), "gpus": gpus()}
+def result_path(folder, name, machine=None):
+    """Returns folder/NAME_MACHINE_DATE.json. The machine is the CPU unless another name is given, for example a GPU's."""
     slug = re.sub(r"[^a-z0-9]+", "-", (machine or cpu_name()).lower()).strip("-")
-    path = pathlib.Path(folder) / f"{name}_{slug}_{today}.json"
+    return pathlib.Path(folder) / f"{name}_{slug}_{datetime.date.today().isoformat()}.json"
+
+
+def write_result(folder, name, result, machine=None):
+    """Writes the file of result_path with the machine, the date and the commit added; returns its path."""
+    return write_file(result_path(folder, name, machine), name, result)
+
+
+def write_file(path, name, result):
+    """Writes such a file. It is complete at every moment, for a run that writes it again after each row."""
+    head = {"benchmark": name, "cpu": cpu_name(), "cores": os.cpu_count(), "date": datetime.date.today().isoformat(),
+            "commit": commit(), "load_average": os.getloadavg(), "gpus": gpus()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(head | result, indent=1) + "\n")
+    unfinished = path.with_suffix(".part")
+    unfinished.write_text(json.dumps(head | result, indent=1) + "\n")
+    unfinished.replace(path)
     return path
