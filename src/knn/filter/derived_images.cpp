@@ -111,43 +111,34 @@ class ProductEncoder {
   Buffer<float>& residuals_;
 };
 
-// Rounds blocks for differences. The loops go column by column over 64 rows, so that they become vector code.
+// Rounds blocks for differences: first the numbers, then the values that are compared for equality.
 class DifferenceEncoder {
  public:
-  DifferenceEncoder(const Rounding& rounding, ByteImages& result, Buffer<float>& residuals,
-                    Buffer<std::int32_t>& divisors)
-      : rounding_(rounding), result_(result), residuals_(residuals), divisors_(divisors) {}
+  DifferenceEncoder(const EncodeKernels& kernels, const Rounding& rounding, ByteImages& result,
+                    Buffer<float>& residuals, Buffer<std::int32_t>& divisors)
+      : kernels_(kernels), rounding_(rounding), result_(result), residuals_(residuals), divisors_(divisors) {}
 
   void encode(std::int64_t number, const float* block) const {
-    const std::int64_t group_size = result_.group_size();
+    const std::int64_t group_size = result_.group_size(), group_bytes = kScanBlockRows * group_size;
     std::uint8_t* const bytes = result_.bytes.data() + number * kScanBlockRows * result_.row_bytes();
-    std::fill_n(bytes, kScanBlockRows * result_.row_bytes(), std::uint8_t{128});
-    float errors[kScanBlockRows] = {};
+    kernels_.difference_steps(block, result_.n_numeric, rounding_, bytes, residuals_.data() + number * kScanBlockRows);
+    std::fill(bytes + result_.n_numeric_groups * group_bytes, bytes + result_.n_groups * group_bytes,
+              std::uint8_t{128});
     std::int32_t by[kScanBlockRows] = {};
     for (std::int64_t c = 0; c < result_.n_columns; ++c) {
       const std::int64_t at = result_.place(c);
-      std::uint8_t* const out = bytes + at / group_size * kScanBlockRows * group_size + at % group_size;
       const float* column = block + c * kScanBlockRows;
       const std::int32_t weight = result_.weight[static_cast<std::size_t>(at)];
       for (int row = 0; row < kScanBlockRows; ++row) by[row] += column[row] == column[row] ? weight : 0;
-      if (c >= result_.n_numeric) {
-        for (int row = 0; row < kScanBlockRows; ++row) out[row * group_size] = equality_byte(column[row]);
-        continue;
-      }
-      for (int row = 0; row < kScanBlockRows; ++row) {
-        const bool present = column[row] == column[row];
-        const float scaled = (present ? column[row] : 0.0F) * rounding_.steps;
-        const float whole = whole_number(scaled, rounding_);
-        errors[row] += std::fabs(scaled - whole);
-        out[row * group_size] =
-            present ? static_cast<std::uint8_t>(static_cast<std::int32_t>(whole) + 128) : kMissingByte;
-      }
+      if (c < result_.n_numeric) continue;
+      std::uint8_t* const out = bytes + at / group_size * group_bytes + at % group_size;
+      for (int row = 0; row < kScanBlockRows; ++row) out[row * group_size] = equality_byte(column[row]);
     }
-    std::copy_n(errors, kScanBlockRows, residuals_.data() + number * kScanBlockRows);
     std::copy_n(by, kScanBlockRows, divisors_.data() + number * kScanBlockRows);
   }
 
  private:
+  const EncodeKernels& kernels_;
   const Rounding& rounding_;
   ByteImages& result_;
   Buffer<float>& residuals_;
@@ -207,7 +198,7 @@ ByteImages make_byte_images(const ImageSource& source, ScanKind kind, ThreadPool
   }
   set_mismatches(map, result);
   Buffer<std::int32_t> divisors(source.n_slots());
-  const float largest = encode(DifferenceEncoder(rounding, result, residuals, divisors));
+  const float largest = encode(DifferenceEncoder(source.mapper.kernels(), rounding, result, residuals, divisors));
   result.least_by = std::accumulate(result.weight.begin(), result.weight.end(), std::int64_t{0});
   for (std::int64_t position = 0; position < source.images.n_rows; ++position) {
     if (!listed(result.always, position)) result.least_by = std::min<std::int64_t>(result.least_by, divisors[position]);

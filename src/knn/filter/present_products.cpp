@@ -34,52 +34,55 @@ std::vector<std::int32_t> masked_groups(const ImageMap& map) {
 
 class Encoder {
  public:
-  Encoder(const Rounding& rounding, PresentProducts& result, Buffer<float>& residuals)
-      : rounding_(rounding), result_(result), residuals_(residuals) {}
+  Encoder(const EncodeKernels& kernels, const Rounding& rounding, PresentProducts& result, Buffer<float>& residuals)
+      : kernels_(kernels), rounding_(rounding), result_(result), residuals_(residuals) {
+    for (std::int64_t c = 0; c < result.n_columns; ++c) {
+      const bool masked = result.mask_places[static_cast<std::size_t>(c / kGroup)] >= 0;
+      present_weight_ += masked ? 0.0 : result.weight[static_cast<std::size_t>(c)];
+    }
+  }
 
   void encode(std::int64_t number, const float* block) const {
-    std::uint8_t* bytes = result_.bytes.data() + number * kScanBlockRows * result_.row_bytes();
-    std::fill_n(bytes, kScanBlockRows * result_.row_bytes(), std::uint8_t{0});
-    std::fill_n(bytes, kScanBlockRows * kGroup * result_.n_groups, std::uint8_t{128});
-    std::int32_t squares[kScanBlockRows] = {};
-    float errors[kScanBlockRows] = {};
-    double weights[kScanBlockRows] = {};
-    for (std::int64_t c = 0; c < result_.n_columns; ++c) {
-      const std::int64_t group = c / kGroup, mask = result_.mask_places[static_cast<std::size_t>(group)];
-      const auto place = [&](std::int64_t g) { return bytes + g * kScanBlockRows * kGroup + c % kGroup; };
-      std::uint8_t* const numbers = place(group);
-      std::uint8_t* const parts = place(result_.n_groups + result_.n_masked() + group);
-      const float* column = block + c * kScanBlockRows;
-      const double weight = result_.weight[static_cast<std::size_t>(c)];
-      for (int row = 0; row < kScanBlockRows; ++row) {
-        const bool present = column[row] == column[row];
-        const float scaled = (present ? column[row] : 0.0F) * rounding_.steps;
-        const float whole = whole_number(scaled, rounding_);
-        const float error = std::fabs(scaled - whole);
-        const auto step = static_cast<std::int32_t>(whole);
-        squares[row] += step * step;
-        errors[row] += error * error;
-        weights[row] += present ? weight : 0.0;
-        numbers[row * kGroup] = static_cast<std::uint8_t>(step + 128);
-        parts[row * kGroup] = static_cast<std::uint8_t>(part_of_square(step));
+    constexpr std::int64_t kGroupBytes = kScanBlockRows * kGroup;
+    std::uint8_t* const numbers = result_.bytes.data() + number * kScanBlockRows * result_.row_bytes();
+    std::uint8_t* const masks = numbers + kGroupBytes * result_.n_groups;
+    std::uint8_t* const parts = masks + kGroupBytes * result_.n_masked();
+    std::int32_t squares[kScanBlockRows];
+    kernels_.byte_steps(block, result_.n_columns, rounding_, numbers, squares,
+                        residuals_.data() + number * kScanBlockRows);
+    for (std::int64_t i = 0; i < kGroupBytes * result_.n_groups; ++i) {
+      parts[i] = static_cast<std::uint8_t>(part_of_square(numbers[i] - 128));
+    }
+    double weights[kScanBlockRows];
+    std::fill_n(weights, kScanBlockRows, present_weight_);
+    std::fill_n(masks, kGroupBytes * result_.n_masked(), std::uint8_t{0});
+    for (std::int64_t i = 0; i < result_.n_masked(); ++i) {
+      const std::int64_t first = kGroup * result_.masked[static_cast<std::size_t>(i)];
+      for (std::int64_t c = first; c < std::min(first + kGroup, result_.n_columns); ++c) {
+        const float* column = block + c * kScanBlockRows;
+        std::uint8_t* const mask = masks + i * kGroupBytes + c % kGroup;
+        const double weight = result_.weight[static_cast<std::size_t>(c)];
+        for (int row = 0; row < kScanBlockRows; ++row) {
+          const bool present = column[row] == column[row];
+          mask[row * kGroup] = present ? 0 : kMask;
+          weights[row] += present ? weight : 0.0;
+        }
       }
-      if (mask < 0) continue;
-      std::uint8_t* const masks = place(mask);
-      for (int row = 0; row < kScanBlockRows; ++row) masks[row * kGroup] = column[row] == column[row] ? 0 : kMask;
     }
     const bool divides = result_.weight.front() > 0.0;
     for (int row = 0; row < kScanBlockRows; ++row) {
       const std::int64_t position = number * kScanBlockRows + row;
       result_.starts[position] = -(squares[row] / 2);
-      residuals_[position] = errors[row];
       result_.weights[position] = divides ? round_up(std::max(weights[row] * kRoundedUp, result_.least_weight)) : 1.0F;
     }
   }
 
  private:
+  const EncodeKernels& kernels_;
   const Rounding& rounding_;
   PresentProducts& result_;
   Buffer<float>& residuals_;
+  double present_weight_ = 0.0;  // of the columns that no row with a bound lacks
 };
 
 }  // namespace
@@ -116,7 +119,7 @@ PresentProducts make_present_products(const ImageSource& source, ThreadPool& poo
   result.weights = Buffer<float>(n_slots);
   result.always.assign(static_cast<std::size_t>(source.images.n_blocks), 0);
   Buffer<float> residuals(n_slots);
-  const Encoder encoder(rounding, result, residuals);
+  const Encoder encoder(source.mapper.kernels(), rounding, result, residuals);
   for_each_block(source, pool, cancel, [&](std::int64_t number, const float* block, std::uint64_t always) {
     result.always[static_cast<std::size_t>(number)] = always;
     encoder.encode(number, block);

@@ -183,6 +183,44 @@ TEST(EncodeKernels, RoundBlocksToWholeSteps) {
   }
 }
 
+TEST(EncodeKernels, RoundBlocksForDifferences) {
+  Random random(4);
+  const Rounding rounding{127.0F, 0.0F, -127.0F, 127.0F};
+  for (std::int64_t n = 0; n < 36; ++n) {
+    std::vector<float> block(static_cast<std::size_t>(n * kScanBlockRows));
+    for (float& value : block) {
+      value = static_cast<float>(2.2 * random.uniform() - 1.1);
+      if (random.below(9) == 0) value = std::numeric_limits<float>::quiet_NaN();
+      if (random.below(50) == 0) value *= 1e15F;
+    }
+    const std::int64_t n_groups = (n + 7) / 8;
+    std::vector<std::uint8_t> expected(static_cast<std::size_t>(n_groups * kScanBlockRows * 8), 128);
+    std::vector<double> expected_errors(kScanBlockRows, 0.0);
+    for (std::int64_t c = 0; c < n; ++c) {
+      for (std::int64_t row = 0; row < kScanBlockRows; ++row) {
+        const float value = block[static_cast<std::size_t>(c * kScanBlockRows + row)];
+        const float scaled = (std::isnan(value) ? 0.0F : value) * rounding.steps,
+                    whole = whole_number(scaled, rounding);
+        expected[static_cast<std::size_t>((c / 8 * kScanBlockRows + row) * 8 + c % 8)] =
+            std::isnan(value) ? kMissingByte : static_cast<std::uint8_t>(static_cast<std::int32_t>(whole) + 128);
+        expected_errors[static_cast<std::size_t>(row)] += std::fabs(static_cast<double>(scaled - whole));
+      }
+    }
+    for (const Level& level : levels()) {
+      SCOPED_TRACE(level.name + ", " + std::to_string(n) + " columns");
+      std::vector<std::uint8_t> bytes(expected.size() + 1, 77);
+      std::vector<float> errors(kScanBlockRows, -1.0F);
+      level.kernels->difference_steps(block.data(), n, rounding, bytes.data(), errors.data());
+      EXPECT_EQ(bytes.back(), 77) << "written behind the bytes";
+      bytes.pop_back();
+      EXPECT_EQ(bytes, expected);
+      for (std::size_t row = 0; row < kScanBlockRows; ++row) {
+        EXPECT_NEAR(errors[row], expected_errors[row], 1e-5 * expected_errors[row]) << row;
+      }
+    }
+  }
+}
+
 // The two numbers of a pair, times a training byte of 255, must fit in 16 bits together.
 TEST(PairProducts, AQuerysPairsFit) {
   Random random(3);

@@ -44,6 +44,10 @@ struct EncodeKernels {
                      std::int32_t* squares, float* errors);
   void (*nibble_steps)(const float* block, std::int64_t n_columns, const Rounding& rounding, std::uint8_t* bytes,
                        std::int32_t* squares, float* errors);
+  /// Does so for differences, in groups of eight bytes, and adds up the errors. A missing value is kMissingByte, and
+  /// the last group is filled up with 128.
+  void (*difference_steps)(const float* block, std::int64_t n_columns, const Rounding& rounding, std::uint8_t* bytes,
+                           float* errors);
 };
 
 inline constexpr int kTransposedRows = 16;
