@@ -10,6 +10,7 @@
 #include "base/thread_pool.hpp"
 #include "knn/engine/plan.hpp"
 #include "knn/engine/train_rows.hpp"
+#include "knn/filter/box_tree.hpp"
 #include "knn/filter/byte_grid.hpp"
 #include "knn/filter/row_image.hpp"
 #include "knn/filter/scan/scan.hpp"
@@ -89,11 +90,12 @@ struct TrainImages {
   double residual = 0.0;           ///< the largest of all rows that are not always listed
   bool missing = false;            ///< whether any such row has a missing value
   std::vector<std::int64_t> rows;  ///< row at each position; empty: the position itself
-  // If ordered, the boxes: the smallest and largest value per block and column (missing: -inf, inf). A coarse box is
-  // around kCoarse blocks.
-  Buffer<float> low, high, coarse_low, coarse_high;
+  BoxTree boxes;                   ///< around the blocks, if ordered
+  /// If ordered and at most kMostNearColumns wide: the encoded rows in this order, so that near rows share cache lines
+  /// and pages when their distances are computed. Otherwise empty.
+  Buffer<double> near_rows;
 
-  static constexpr std::int64_t kCoarse = 32;
+  static constexpr std::int64_t kMostNearColumns = 8;
   bool ordered() const { return !rows.empty(); }
   std::int64_t row(std::int64_t position) const {
     return rows.empty() ? position : rows[static_cast<std::size_t>(position)];

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
@@ -28,36 +29,32 @@ double usual_residual(const Buffer<double>& residuals) {
   return 2.0 * *at;
 }
 
-struct Boxes {
-  Buffer<float> low, high;
-};
-
-void widen(float* low, float* high, const float* other_low, const float* other_high, std::int64_t n_columns) {
-  for (std::int64_t c = 0; c < n_columns; ++c) {
-    if (std::isnan(other_low[c])) {  // a missing value is at no distance from any value
-      low[c] = -std::numeric_limits<float>::infinity();
-      high[c] = std::numeric_limits<float>::infinity();
-      continue;
+// Makes rows that are always listed rows of missing values. Their images say too little about where they are, so the
+// boxes around them are open; together in few blocks they open few.
+void hide_images(double usual, std::int64_t n_columns, RowImages& images, ThreadPool& pool, const CancelToken& cancel) {
+  const std::int64_t n = images.residuals.size();
+  pool.parallel_for(checked::ceil_div(n, kRowsPerTask), cancel, [&](std::int64_t task, int) {
+    const std::int64_t end = std::min((task + 1) * kRowsPerTask, n);
+    for (std::int64_t r = task * kRowsPerTask; r < end; ++r) {
+      if (images.residuals[r] <= usual) continue;
+      std::fill_n(images.rows.data() + r * n_columns, n_columns, std::numeric_limits<float>::quiet_NaN());
     }
-    low[c] = std::min(low[c], other_low[c]);
-    high[c] = std::max(high[c], other_high[c]);
-  }
+  });
 }
 
-// Makes boxes, each around `group` consecutive boxes (or images).
-template <class Corner>
-Boxes boxes_around(std::int64_t n, std::int64_t group, std::int64_t n_columns, const CancelToken& cancel,
-                   const Corner& corners) {
-  const std::int64_t n_boxes = checked::ceil_div(n, group);
-  Boxes boxes{Buffer<float>(n_boxes * n_columns), Buffer<float>(n_boxes * n_columns)};
-  std::fill(boxes.low.begin(), boxes.low.end(), std::numeric_limits<float>::infinity());
-  std::fill(boxes.high.begin(), boxes.high.end(), -std::numeric_limits<float>::infinity());
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (i % 65536 == 0) cancel.check();
-    const auto [low, high] = corners(i);
-    widen(boxes.low.data() + i / group * n_columns, boxes.high.data() + i / group * n_columns, low, high, n_columns);
+// Puts the box around the `n` rows of a block.
+void put_box(const float* block, std::int64_t number, std::int64_t n, std::int64_t n_columns, BoxLevel& boxes) {
+  for (std::int64_t c = 0; c < n_columns; ++c) {
+    const float* const column = block + c * kScanBlockRows;
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    bool missing = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      low = column[i] < low ? column[i] : low;
+      high = column[i] > high ? column[i] : high;
+      missing |= column[i] != column[i];
+    }
+    boxes.widen(number, c, missing ? std::numeric_limits<float>::quiet_NaN() : low, high);
   }
-  return boxes;
 }
 
 }  // namespace
@@ -77,50 +74,60 @@ RowImages make_row_images(const ImageMap& map, const double* rows, std::int64_t 
 
 TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::int64_t width, BlockOrder order,
                               ThreadPool& pool, const CancelToken& cancel) {
+  constexpr std::int64_t kBlocksPerTask = 64;
   const std::int64_t n = part.n, n_columns = map.n_columns();
-  const RowImages images = make_row_images(map, part.rows, n, width, pool, cancel);
+  RowImages images = make_row_images(map, part.rows, n, width, pool, cancel);
   TrainImages train;
   train.n_rows = n;
   train.n_blocks = checked::ceil_div(n, kScanBlockRows);
   const double usual = usual_residual(images.residuals);
   if (order == BlockOrder::near) {
+    hide_images(usual, n_columns, images, pool, cancel);
     train.rows = near_order(images.rows.data(), n, n_columns, kScanBlockRows, pool, cancel);
-    const std::vector<float> anywhere(static_cast<std::size_t>(n_columns), std::numeric_limits<float>::quiet_NaN());
-    Boxes fine = boxes_around(n, kScanBlockRows, n_columns, cancel, [&](std::int64_t position) {
-      // The image of a row that is always listed says too little about where the row is, so its box is open.
-      const std::int64_t row = train.row(position);
-      const float* image = images.residuals[row] <= usual ? images.rows.data() + row * n_columns : anywhere.data();
-      return std::pair{image, image};
-    });
-    Boxes coarse = boxes_around(train.n_blocks, TrainImages::kCoarse, n_columns, cancel, [&](std::int64_t block) {
-      return std::pair<const float*, const float*>{fine.low.data() + block * n_columns,
-                                                   fine.high.data() + block * n_columns};
-    });
-    train.low = fine.low, train.high = fine.high;
-    train.coarse_low = coarse.low, train.coarse_high = coarse.high;
   }
+  BoxLevel boxes(train.ordered() ? train.n_blocks : 0, n_columns);
   train.blocks = Buffer<float>(checked::mul(checked::mul(train.n_blocks, kScanBlockRows), n_columns));
   prefer_huge_pages(train.blocks.data(), static_cast<std::size_t>(train.blocks.size()) * sizeof(float));
   train.always.assign(static_cast<std::size_t>(train.n_blocks), 0);
   std::atomic<bool> missing{false};
-  pool.parallel_for(train.n_blocks, cancel, [&](std::int64_t number, int) {
+  if (train.ordered() && width <= TrainImages::kMostNearColumns) {
+    train.near_rows = Buffer<double>(checked::mul(n, width));
+    prefer_huge_pages(train.near_rows.data(), static_cast<std::size_t>(train.near_rows.size()) * sizeof(double));
+  }
+  const auto fill = [&](std::int64_t number) {
     float* block = train.blocks.data() + number * kScanBlockRows * n_columns;
-    for (std::int64_t i = 0; i < kScanBlockRows; ++i) {
-      const std::int64_t position = number * kScanBlockRows + i;
+    const std::int64_t first = number * kScanBlockRows, count = std::min<std::int64_t>(kScanBlockRows, n - first);
+    if (count < kScanBlockRows) {
+      std::fill_n(block, kScanBlockRows * n_columns, std::numeric_limits<float>::quiet_NaN());
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = train.row(first + i);
+      const float* const image = images.rows.data() + row * n_columns;
+      bool lacks = false;
       for (std::int64_t c = 0; c < n_columns; ++c) {
-        block[c * kScanBlockRows + i] =
-            position < n ? images.rows[train.row(position) * n_columns + c] : std::numeric_limits<float>::quiet_NaN();
+        block[c * kScanBlockRows + i] = image[c];
+        lacks |= image[c] != image[c];
       }
-      if (position >= n) continue;
-      if (!(images.residuals[train.row(position)] <= usual)) {
+      if (!train.near_rows.empty()) {
+        const double* const values = part.rows + row * width;
+        double* const copy = train.near_rows.data() + (first + i) * width;
+        for (std::int64_t c = 0; c < width; ++c) copy[c] = values[c];
+      }
+      if (!(images.residuals[row] <= usual)) {
         train.always[static_cast<std::size_t>(number)] |= std::uint64_t{1} << i;
-        continue;
-      }
-      for (std::int64_t c = 0; c < n_columns; ++c) {
-        if (std::isnan(block[c * kScanBlockRows + i])) missing.store(true, std::memory_order_relaxed);
+      } else if (lacks) {
+        missing.store(true, std::memory_order_relaxed);
       }
     }
+    if (!train.ordered()) return;
+    put_box(block, number, count, n_columns, boxes);
+    for (std::int64_t i = 0; i < count; ++i) boxes.add_row(number, train.row(first + i));
+  };
+  pool.parallel_for(checked::ceil_div(train.n_blocks, kBlocksPerTask), cancel, [&](std::int64_t task, int) {
+    const std::int64_t end = std::min((task + 1) * kBlocksPerTask, train.n_blocks);
+    for (std::int64_t number = task * kBlocksPerTask; number < end; ++number) fill(number);
   });
+  if (train.ordered()) train.boxes = BoxTree(std::move(boxes), pool, cancel);
   train.missing = missing.load();
   train.residual = usual;
   return train;
