@@ -13,8 +13,9 @@ namespace stope {
 
 /// What a search did, for --explain and --json.
 struct SearchReport : BackendReport {
-  std::string
-      method;  ///< "reference" or "filter", followed by ", blocks", ", products", ", bytes", ", votes", ", on the GPU"
+  /// "reference" or "filter", followed by ", blocks" (near rows share a block), ", boxes" (each query finds its own
+  /// blocks), ", products", ", bytes", ", votes", ", on the GPU".
+  std::string method;
   std::string method_reason;      ///< why this one; may be empty
   std::int64_t tile_queries = 0;  ///< queries and training rows per tile
   std::int64_t tile_rows = 0;
@@ -24,6 +25,7 @@ struct SearchReport : BackendReport {
   std::int64_t skipped = 0;      ///< pairs ruled out by the box around a block
   std::int64_t listed = 0;       ///< pairs a filter could not rule out at first
   std::int64_t evaluated = 0;    ///< distances computed with the reference formula
+  std::int64_t opened = 0;       ///< groups of boxes around near rows that a filter compared with a query or a tile
   std::int64_t uncertified = 0;  ///< queries whose answer a filter could not prove: the reference answered them
   std::int64_t memory_budget = 0;
   std::int64_t memory_planned = 0;

@@ -18,6 +18,7 @@ enum class Variable {
   backend,
   scan,
   block_order,
+  visit,
   cuda_scan,
   tile_rows,
   tile_queries,

@@ -22,6 +22,7 @@ std::string to_json(const SearchReport& report) try {
       .integer("skipped", report.skipped)
       .integer("listed", report.listed)
       .integer("evaluated", report.evaluated)
+      .integer("opened", report.opened)
       .integer("uncertified", report.uncertified)
       .number("seconds", report.seconds)
       .steps("gpu_seconds", report.gpu_seconds)
@@ -43,7 +44,8 @@ std::string to_text(const SearchReport& report) try {
           rounded_text(rate, 3) + " per second), " + n(report.evaluated) + " distances computed\n";
   if (report.scanned > 0) {
     text += "filter    " + n(report.scanned) + " pairs compared, " + n(report.skipped) + " ruled out in blocks, " +
-            n(report.listed) + " listed\n";
+            n(report.listed) + " listed";
+    text += report.opened > 0 ? ", " + n(report.opened) + " groups of boxes opened\n" : "\n";
   }
   std::string steps;
   for (const auto& [step, seconds] : report.gpu_seconds) {

@@ -9,6 +9,7 @@ SearchReport report_of(const Plan& plan) {
   report.device_reason = plan.backend.device_reason;
   report.method = properties(plan.method.engine).method;
   if (plan.method.order == BlockOrder::near) report.method += ", blocks";
+  if (plan.method.order == BlockOrder::near && plan.method.visit == Visit::queries) report.method += ", boxes";
   report.method_reason = plan.method.reason;
   report.tile_queries = plan.tile_queries;
   report.tile_rows = plan.tile_rows;

@@ -16,6 +16,7 @@ namespace stope::knn {
 struct Method {
   Engine engine = Engine::cpu_reference;
   BlockOrder order = BlockOrder::table;   ///< cpu_filter
+  Visit visit = Visit::tiles;             ///< cpu_filter, if order is near
   ScanKind kind = ScanKind::differences;  ///< cpu_filter; difference_filter: differences or byte_differences
   std::string reason = {};                ///< printed by --explain
   ScanKind lone_kind = kind;              ///< what a search of one query takes instead of `kind`

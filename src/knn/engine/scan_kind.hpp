@@ -35,4 +35,9 @@ constexpr bool whole_products(ScanKind kind) {
 /// block.
 enum class BlockOrder { table, near };
 
+/// How queries find near blocks. The queries of a tile go together: a block is read once for all of them, and
+/// everything within reach of one of them is looked at. Or each query goes its own way through the boxes, and reads
+/// only what it needs itself.
+enum class Visit { tiles, queries };
+
 }  // namespace stope::knn

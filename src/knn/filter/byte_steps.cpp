@@ -18,10 +18,16 @@ float choose_steps(const TrainImages& images, const ImageMap& map, double larges
 float list_outliers(std::int64_t n_rows, const Buffer<float>& residuals, std::vector<std::uint64_t>& always) {
   std::vector<float> sample;
   const std::int64_t stride = std::max<std::int64_t>(1, n_rows / 4096);
-  for (std::int64_t position = 0; position < n_rows; position += stride) sample.push_back(residuals[position]);
-  const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
-  std::nth_element(sample.begin(), at, sample.end());
-  const float usual = 1.5F * *at;
+  sample.reserve(static_cast<std::size_t>(n_rows / stride + 1));
+  for (std::int64_t position = 0; position < n_rows; position += stride) {
+    if (!std::isnan(residuals[position])) sample.push_back(residuals[position]);
+  }
+  float usual = 0.0F;
+  if (!sample.empty()) {
+    const auto at = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() - 1 - sample.size() / 256);
+    std::nth_element(sample.begin(), at, sample.end());
+    usual = 1.5F * *at;
+  }
   float largest = 0.0F;
   for (std::int64_t position = 0; position < n_rows; ++position) {
     if (residuals[position] <= usual) {

@@ -19,12 +19,13 @@ namespace {
 class FilterSearcher final : public Searcher {
  public:
   FilterSearcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool, const RunOptions& run,
-                 const FilterForm& form, ScanFunction (*scan_of)(const FilterForm&, ScanKind),
+                 const FilterForm& form, ScanFunction (*scan_of)(const FilterForm&, ScanKind), BoxFunctions boxes,
                  const EncodeKernels& encode)
       : fitted_(fitted),
         plan_(plan),
         run_(run),
         scans_(scans_of(form, scan_of)),
+        boxes_(boxes),
         mapper_(fitted.filters().map(fitted, form), encode),
         pool_(pool) {}
 
@@ -40,11 +41,22 @@ class FilterSearcher final : public Searcher {
     const bool share = n_segments > 1 && selection.kind == Selection::Kind::nearest;
     std::vector<std::atomic<double>> thresholds(share ? static_cast<std::size_t>(block.n) : 0);
     for (std::atomic<double>& threshold : thresholds) threshold = std::numeric_limits<double>::infinity();
-    const TileContext context{fitted_, index_,    part,  scans_.data(), block,
-                              queries, selection, lists, run_.cancel,   share ? thresholds.data() : nullptr};
+    const TileContext context{.fitted = fitted_,
+                              .index = index_,
+                              .part = part,
+                              .scans = scans_.data(),
+                              .boxes = boxes_,
+                              .visit = plan_.method.visit,
+                              .block = block,
+                              .queries = queries,
+                              .selection = selection,
+                              .lists = lists,
+                              .cancel = run_.cancel,
+                              .thresholds = share ? thresholds.data() : nullptr};
     const std::size_t n_lists = selection.n_lists();
-    // The first segment reads `lists`, so they are written only at the end: no segment may see another segment's lists.
-    Lists found(lists.size() * static_cast<std::size_t>(n_segments));
+    // The first segment reads `lists`. No segment may see another segment's lists, so several have lists of their own.
+    Lists of_segments(n_segments > 1 ? lists.size() * static_cast<std::size_t>(n_segments) : 0);
+    Lists& found = n_segments > 1 ? of_segments : lists;
     std::atomic<bool> too_long = false;
     const PhaseSpan span = PhaseSpan::share(0, 1, 1);
     pool_.parallel_for(n_tiles * n_segments, run_.cancel, [&](std::int64_t task, int worker) {
@@ -64,9 +76,7 @@ class FilterSearcher final : public Searcher {
       }
     });
     if (too_long) return PartEnd::list_too_long;
-    if (n_segments > 1) return merge(selection, found, lists);
-    lists.swap(found);
-    return PartEnd::complete;
+    return n_segments > 1 ? merge(selection, found, lists) : PartEnd::complete;
   }
 
   void report(SearchReport& report) const override {
@@ -80,6 +90,7 @@ class FilterSearcher final : public Searcher {
     report.skipped = counts.skipped;
     report.listed = counts.listed;
     report.evaluated = counts.evaluated;
+    report.opened = counts.opened;
   }
 
  private:
@@ -102,10 +113,13 @@ class FilterSearcher final : public Searcher {
 
   // Where blocks hold near rows, near queries share a tile: a block is then read once for all of them. Few queries are
   // far from each other, and the box around them would touch most blocks. As many share a tile as lie, on average,
-  // among the rows of a few blocks.
+  // among the rows of a few blocks. Queries that go their own way share nothing: their tiles are tasks for threads.
   std::int64_t tile_queries(std::int64_t n) const {
-    constexpr std::int64_t kRowsPerTile = 10 * kScanBlockRows;
+    constexpr std::int64_t kRowsPerTile = 10 * kScanBlockRows, kTilesPerThread = 8;
     if (!index_.images->ordered()) return std::clamp<std::int64_t>(n, 1, kScanTileQueries);
+    if (plan_.method.visit == Visit::queries) {
+      return std::clamp<std::int64_t>(n / (kTilesPerThread * pool_.size()), 1, kScanTileQueries);
+    }
     return std::clamp<std::int64_t>(n * kRowsPerTile / index_.images->n_rows, 1, kScanTileQueries);
   }
 
@@ -186,6 +200,7 @@ class FilterSearcher final : public Searcher {
   const Plan plan_;
   const RunOptions& run_;
   const std::array<ScanFunction, kScanKinds> scans_;
+  const BoxFunctions boxes_;
   const RowMapper mapper_;
   ThreadPool& pool_;
   FilterIndex index_;  // of the part being searched
@@ -204,9 +219,12 @@ std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan&
                                                const RunOptions& run) {
   const FilterForm& form = *fitted.kernel().filter_form();
   constexpr device::Instances kScans = {scalar::scan, avx2::scan, avx512::scan, avx512vnni::scan};
+  constexpr device::Instances kBoxes = {scalar::box_functions, avx2::box_functions, avx512::box_functions,
+                                        avx512vnni::box_functions};
   constexpr device::Instances kEncoders = {&scalar::kEncodeKernels, &avx2::kEncodeKernels, &avx512::kEncodeKernels};
   const device::Backend backend = plan.backend.backend;
-  return std::make_unique<FilterSearcher>(fitted, plan, pool, run, form, kScans.of(backend), *kEncoders.of(backend));
+  return std::make_unique<FilterSearcher>(fitted, plan, pool, run, form, kScans.of(backend),
+                                          kBoxes.of(backend)(form), *kEncoders.of(backend));
 }
 
 }  // namespace stope::knn

@@ -11,12 +11,14 @@ namespace {
 
 static_assert(kScanBlockRows % kTransposedRows == 0);
 
-// Writes the image of a row, and returns its residual.
-double put_row(const ImageSource& source, std::int64_t row, float* image) {
-  if (source.made.rows.empty()) return source.mapper.map(source.part.rows + row * source.width, image);
+// Writes the image at a position, and returns its residual.
+double put_row(const ImageSource& source, std::int64_t position, float* image) {
+  if (source.made.rows.empty()) {
+    return source.mapper.map(source.part.rows + source.images.row(position) * source.width, image);
+  }
   const std::int64_t n_columns = source.map().n_columns();
-  std::copy_n(source.made.rows.data() + row * n_columns, n_columns, image);
-  return source.made.residuals[row];
+  std::copy_n(source.made.rows.data() + position * n_columns, n_columns, image);
+  return source.made.residuals[position];
 }
 
 // Writes a block, and returns the rows that are always listed. `rows` has room for kTransposedRows images.
@@ -32,7 +34,7 @@ std::uint64_t make_block(const ImageSource& source, std::int64_t number, float* 
         std::fill_n(image, n_columns, std::numeric_limits<float>::quiet_NaN());
         continue;
       }
-      const double residual = put_row(source, images.row(position), image);
+      const double residual = put_row(source, position, image);
       if (!(residual <= images.residual)) always |= std::uint64_t{1} << (first + i);
     }
     source.mapper.kernels().transpose(rows, n_columns, block + first);

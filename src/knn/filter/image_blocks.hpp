@@ -17,7 +17,7 @@ struct ImageSource {
   const TrainPart& part;
   std::int64_t width;
   const TrainImages& images;
-  const RowImages& made;  ///< of all rows, or of none
+  const RowImages& made;  ///< of all positions, or of none
 
   const ImageMap& map() const { return mapper.image_map(); }
   std::int64_t n_slots() const { return images.n_blocks * kScanBlockRows; }

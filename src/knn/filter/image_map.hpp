@@ -10,6 +10,7 @@
 #include "base/thread_pool.hpp"
 #include "knn/engine/plan.hpp"
 #include "knn/engine/train_rows.hpp"
+#include "knn/filter/box_tree.hpp"
 #include "knn/filter/byte_grid.hpp"
 #include "knn/filter/row_image.hpp"
 #include "knn/filter/scan/scan.hpp"
@@ -96,11 +97,12 @@ struct TrainImages {
   double usual_size = 0.0;         ///< the largest |number| in all but one of 512 rows
   bool missing = false;            ///< whether a row that has a bound may lack a value
   std::vector<std::int64_t> rows;  ///< row at each position; empty: the position itself
-  // If ordered, the boxes: the smallest and largest value per block and column (missing: -inf, inf). A coarse box is
-  // around kCoarse blocks.
-  Buffer<float> low, high, coarse_low, coarse_high;
+  BoxTree boxes;                   ///< around the blocks, if ordered
+  /// If ordered and at most kMostNearColumns wide: the encoded rows in this order, so that near rows share cache lines
+  /// and pages when their distances are computed. Otherwise empty.
+  Buffer<double> near_rows;
 
-  static constexpr std::int64_t kCoarse = 32;
+  static constexpr std::int64_t kMostNearColumns = 8;
   bool ordered() const { return !rows.empty(); }
   std::int64_t row(std::int64_t position) const {
     return rows.empty() ? position : rows[static_cast<std::size_t>(position)];
@@ -116,7 +118,8 @@ struct RowImages {
 RowImages make_row_images(const RowMapper& mapper, const double* rows, std::int64_t n, std::int64_t width,
                           ThreadPool& pool, const CancelToken& cancel);
 
-/// Leaves the images of all rows in `rows` if near rows are put together: that needs them.
+/// Leaves the images of all rows in `rows`, in the order of their positions, if near rows are put together: that needs
+/// them. Those of rows that are always listed are then missing.
 TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, std::int64_t width, BlockOrder order,
                               RowImages& rows, ThreadPool& pool, const CancelToken& cancel);
 

@@ -1,112 +1,222 @@
 #include "knn/filter/near_order.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/huge_pages.hpp"
+#include "knn/filter/scan/scan.hpp"
+#include "knn/filter/split_keys.hpp"
+#include "stope/buffer.hpp"
 
 namespace stope::knn {
 namespace {
 
-struct Part {
-  std::int64_t begin, end;
-};
+// Rows of a part are numbered in 32 bits, from its first one on.
+using Row = std::uint32_t;
+// A larger table begins with parts of so many rows.
+constexpr std::int64_t kMostRows = std::int64_t{1} << 31;
+// The images of so many rows stay in the second cache.
+constexpr std::int64_t kLocalRows = std::int64_t{1} << 14;
 
-struct Key {
-  float value;
-  std::int32_t missing;  // missing values stand together, last
-  std::int64_t row;
-  bool operator<(const Key& other) const {
-    if (missing != other.missing) return missing < other.missing;
-    if (value != other.value) return value < other.value;
-    return row < other.row;
-  }
-};
-
-std::int64_t widest_column(const float* images, std::int64_t n_columns, const std::int64_t* rows, std::int64_t n,
-                           std::vector<float>& low, std::vector<float>& high) {
-  // A sample shows which column is wide; looking at every row would cost as much as the split itself.
-  const std::int64_t step = std::max<std::int64_t>(1, n / 512);
-  low.assign(static_cast<std::size_t>(n_columns), 3e38F);
-  high.assign(static_cast<std::size_t>(n_columns), -3e38F);
-  for (std::int64_t i = 0; i < n; i += step) {
-    const float* image = images + rows[i] * n_columns;
-    for (std::int64_t c = 0; c < n_columns; ++c) {
-      const auto column = static_cast<std::size_t>(c);
-      if (image[c] < low[column]) low[column] = image[c];
-      if (image[c] > high[column]) high[column] = image[c];
-    }
-  }
-  std::int64_t widest = 0;
-  float spread = -1.0F;
-  for (std::int64_t c = 0; c < n_columns; ++c) {
-    const auto column = static_cast<std::size_t>(c);
-    if (high[column] - low[column] > spread) {
-      spread = high[column] - low[column];
-      widest = c;
-    }
-  }
-  return widest;
+void run_alone(std::int64_t n_tasks, const std::function<void(std::int64_t)>& task) {
+  for (std::int64_t i = 0; i < n_tasks; ++i) task(i);
 }
 
-// Puts half of the leaves on either side.
-std::int64_t middle(const Part& part, std::int64_t leaf) {
-  const std::int64_t leaves = (part.end - part.begin + leaf - 1) / leaf;
-  return part.begin + leaves / 2 * leaf;
+// Returns how many rows of a part of n go to its first half: as many leaves as to the other, but a multiple of the
+// largest kBoxFan^i below their number.
+std::int64_t first_half(std::int64_t n, std::int64_t leaf) {
+  const std::int64_t leaves = checked::ceil_div(n, leaf);
+  std::int64_t unit = 1;
+  while (unit * kBoxFan < leaves) unit *= kBoxFan;
+  const std::int64_t units = std::max<std::int64_t>(1, (leaves + unit) / (2 * unit));
+  return units * unit * leaf;
+}
+
+// Splits parts of a table. The rows of every part stay in ascending order: so images are read from front to back, and
+// the result does not depend on how a split was computed.
+class Splitter {
+ public:
+  Splitter(std::int64_t n_columns, std::int64_t leaf)
+      : n_columns_(n_columns),
+        leaf_(leaf),
+        low_(static_cast<std::size_t>(n_columns)),
+        high_(static_cast<std::size_t>(n_columns)) {}
+
+  /// Splits a part into halves, and returns the size of the first one. images + row * n_columns is a row's image.
+  std::int64_t split(const float* images, Row* rows, std::int64_t n, const RunTasks& run_tasks) {
+    const std::int64_t half = first_half(n, leaf_);
+    const float* const column = images + widest_column(images, rows, n);
+    SplitKey* const keys = room_for(n);
+    const auto for_each_task = [&](const auto& work) {
+      run_tasks(checked::ceil_div(n, kKeysPerTask),
+                [&](std::int64_t task) { work(task, task * kKeysPerTask, std::min((task + 1) * kKeysPerTask, n)); });
+    };
+    for_each_task([&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        keys[i] = split_key(column[static_cast<std::int64_t>(rows[i]) * n_columns_], rows[i]);
+      }
+    });
+    const SplitKey cut = key_number(keys, n, half, keys + n, run_tasks);
+    // Every row is written to both sides, of which one grows: there is no branch to mispredict.
+    Row* const first = first_.data();
+    Row* const second = second_.data();
+    std::vector<std::int64_t> n_first(static_cast<std::size_t>(checked::ceil_div(n, kKeysPerTask)) + 1, 0);
+    for_each_task([&](std::int64_t task, std::int64_t begin, std::int64_t end) {
+      std::int64_t at_first = begin, at_second = begin;
+      for (std::int64_t i = begin; i < end; ++i) {
+        first[at_first] = second[at_second] = rows[i];
+        at_first += keys[i] < cut ? 1 : 0;
+        at_second += keys[i] < cut ? 0 : 1;
+      }
+      n_first[static_cast<std::size_t>(task) + 1] = at_first - begin;
+    });
+    std::partial_sum(n_first.begin(), n_first.end(), n_first.begin());
+    for_each_task([&](std::int64_t task, std::int64_t begin, std::int64_t end) {
+      const std::int64_t at = n_first[static_cast<std::size_t>(task)];
+      const std::int64_t count = n_first[static_cast<std::size_t>(task) + 1] - at;
+      std::copy_n(first + begin, count, rows + at);
+      std::copy_n(second + begin, end - begin - count, rows + half + begin - at);
+    });
+    return half;
+  }
+
+  /// Splits a part on this thread until only leaves are left.
+  void finish(const float* images, Row* rows, std::int64_t n, const CancelToken& cancel) {
+    if (n <= leaf_) return;
+    if (n <= kLocalRows) return finish_in_cache(images, rows, n);
+    cancel.check();
+    const std::int64_t half = split(images, rows, n, run_alone);
+    finish(images, rows, half, cancel);
+    finish(images, rows + half, n - half, cancel);
+  }
+
+ private:
+  // The images lie anywhere in memory: they are copied once, and then split in the cache.
+  void finish_in_cache(const float* images, Row* rows, std::int64_t n) {
+    local_images_.resize(static_cast<std::size_t>(n * n_columns_));
+    local_rows_.resize(static_cast<std::size_t>(n));
+    float* to = local_images_.data();
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float* const image = images + static_cast<std::int64_t>(rows[i]) * n_columns_;
+      for (std::int64_t c = 0; c < n_columns_; ++c) *to++ = image[c];
+    }
+    std::iota(local_rows_.begin(), local_rows_.end(), Row{0});
+    finish_local(local_rows_.data(), n);
+    for (Row& row : local_rows_) row = rows[row];
+    std::copy(local_rows_.begin(), local_rows_.end(), rows);
+  }
+  void finish_local(Row* rows, std::int64_t n) {
+    if (n <= leaf_) return;
+    const std::int64_t half = split(local_images_.data(), rows, n, run_alone);
+    finish_local(rows, half);
+    finish_local(rows + half, n - half);
+  }
+
+  // Returns room for n keys and as many spare ones. There is room for the rows of either side, too.
+  SplitKey* room_for(std::int64_t n) {
+    if (keys_.size() < 2 * n) {
+      keys_ = Buffer<SplitKey>(2 * n);
+      first_ = Buffer<Row>(n);
+      second_ = Buffer<Row>(n);
+      prefer_huge_pages(keys_.data(), static_cast<std::size_t>(keys_.size()) * sizeof(SplitKey));
+    }
+    return keys_.data();
+  }
+
+  // A sample shows which column is wide; looking at every row would cost as much as the split itself.
+  std::int64_t widest_column(const float* images, const Row* rows, std::int64_t n) {
+    constexpr std::int64_t kSample = 128;
+    std::fill(low_.begin(), low_.end(), 3e38F);
+    std::fill(high_.begin(), high_.end(), -3e38F);
+    const std::int64_t step = std::max<std::int64_t>(1, n / kSample);
+    for (std::int64_t i = 0; i < n; i += step) {
+      const float* image = images + static_cast<std::int64_t>(rows[i]) * n_columns_;
+      for (std::size_t c = 0; c < low_.size(); ++c) {
+        low_[c] = image[c] < low_[c] ? image[c] : low_[c];
+        high_[c] = image[c] > high_[c] ? image[c] : high_[c];
+      }
+    }
+    std::size_t widest = 0;
+    for (std::size_t c = 1; c < low_.size(); ++c) {
+      if (high_[c] - low_[c] > high_[widest] - low_[widest]) widest = c;
+    }
+    return static_cast<std::int64_t>(widest);
+  }
+
+  const std::int64_t n_columns_, leaf_;
+  std::vector<float> low_, high_;
+  Buffer<SplitKey> keys_;
+  Buffer<Row> first_, second_;
+  std::vector<float> local_images_;
+  std::vector<Row> local_rows_;
+};
+
+struct Part {
+  std::int64_t begin, end;
+  const float* images;  // of the row that is its first number
+  std::int64_t size() const { return end - begin; }
+};
+
+// Splits parts level by level while there are few of them: all threads split one, or each its own.
+std::vector<Part> few_parts(std::vector<Part> parts, std::int64_t leaf, Row* rows, std::vector<Splitter>& splitters,
+                            ThreadPool& pool, const CancelToken& cancel) {
+  const RunTasks together = [&](std::int64_t n_tasks, const std::function<void(std::int64_t)>& task) {
+    pool.parallel_for(n_tasks, cancel, [&](std::int64_t i, int) { task(i); });
+  };
+  const auto enough = static_cast<std::size_t>(8 * pool.size());
+  while (parts.size() < enough && parts.front().size() > kLocalRows) {
+    std::vector<std::int64_t> halves(parts.size());
+    const auto split = [&](std::size_t i, Splitter& splitter, const RunTasks& run_tasks) {
+      const auto& [begin, end, images] = parts[i];
+      halves[i] = end - begin;
+      if (halves[i] > leaf) halves[i] = splitter.split(images, rows + begin, end - begin, run_tasks);
+    };
+    if (parts.size() < static_cast<std::size_t>(pool.size())) {
+      for (std::size_t i = 0; i < parts.size(); ++i) split(i, splitters.front(), together);
+    } else {
+      pool.parallel_for(std::ssize(parts), cancel, [&](std::int64_t i, int worker) {
+        split(static_cast<std::size_t>(i), splitters[static_cast<std::size_t>(worker)], run_alone);
+      });
+    }
+    std::vector<Part> next;
+    next.reserve(2 * parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto [begin, end, images] = parts[i];
+      next.push_back({begin, begin + halves[i], images});
+      if (begin + halves[i] < end) next.push_back({begin + halves[i], end, images});
+    }
+    parts = std::move(next);
+  }
+  return parts;
 }
 
 }  // namespace
 
 std::vector<std::int64_t> near_order(const float* images, std::int64_t n, std::int64_t n_columns, std::int64_t leaf,
                                      ThreadPool& pool, const CancelToken& cancel) {
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(n));
-  std::iota(rows.begin(), rows.end(), 0);
-  std::vector<Part> parts = {{0, n}};
-  // Parts are split level by level while there are few of them. Then every task finishes a part on its own stack.
-  const auto split = [&](const Part& part, std::vector<Key>& keys, std::vector<float>& low, std::vector<float>& high) {
-    const std::int64_t size = part.end - part.begin;
-    std::int64_t* const first = rows.data() + part.begin;
-    const std::int64_t column = widest_column(images, n_columns, first, size, low, high);
-    keys.resize(static_cast<std::size_t>(size));
-    for (std::int64_t i = 0; i < size; ++i) {
-      const float value = images[first[i] * n_columns + column];
-      const bool missing = value != value;
-      keys[static_cast<std::size_t>(i)] = {missing ? 0.0F : value, missing ? 1 : 0, first[i]};
-    }
-    const std::int64_t cut = middle(part, leaf);
-    std::nth_element(keys.begin(), keys.begin() + (cut - part.begin), keys.end());
-    for (std::int64_t i = 0; i < size; ++i) first[i] = keys[static_cast<std::size_t>(i)].row;
-    return cut;
-  };
-  const auto finish = [&](const Part& whole) {
-    std::vector<Key> keys;
-    std::vector<float> low, high;
-    std::vector<Part> open = {whole};
-    while (!open.empty()) {
-      const Part part = open.back();
-      open.pop_back();
-      if (part.end - part.begin <= leaf) continue;
-      const std::int64_t cut = split(part, keys, low, high);
-      open.push_back({cut, part.end});
-      open.push_back({part.begin, cut});
-    }
-  };
-  const std::size_t enough = 4 * static_cast<std::size_t>(pool.size());
-  while (parts.size() < enough && parts.front().end - parts.front().begin > 4096) {
-    std::vector<std::int64_t> cuts(parts.size());
-    pool.parallel_for(static_cast<std::int64_t>(parts.size()), cancel, [&](std::int64_t i, int) {
-      std::vector<Key> keys;
-      std::vector<float> low, high;
-      cuts[static_cast<std::size_t>(i)] = split(parts[static_cast<std::size_t>(i)], keys, low, high);
-    });
-    std::vector<Part> halves;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      halves.push_back({parts[i].begin, cuts[i]});
-      halves.push_back({cuts[i], parts[i].end});
-    }
-    parts = std::move(halves);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  if (n_columns == 0 || n <= leaf) return order;
+  Buffer<Row> rows(n);
+  std::vector<Part> parts;
+  parts.reserve(static_cast<std::size_t>(checked::ceil_div(n, kMostRows)));
+  for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
+    const std::int64_t end = std::min(begin + kMostRows, n);
+    std::iota(rows.begin() + begin, rows.begin() + end, Row{0});
+    parts.push_back({begin, end, images + begin * n_columns});
   }
-  pool.parallel_for(static_cast<std::int64_t>(parts.size()), cancel,
-                    [&](std::int64_t i, int) { finish(parts[static_cast<std::size_t>(i)]); });
-  return rows;
+  std::vector<Splitter> splitters(static_cast<std::size_t>(pool.size()), Splitter(n_columns, leaf));
+  parts = few_parts(std::move(parts), leaf, rows.data(), splitters, pool, cancel);
+  pool.parallel_for(std::ssize(parts), cancel, [&](std::int64_t i, int worker) {
+    const Part& part = parts[static_cast<std::size_t>(i)];
+    splitters[static_cast<std::size_t>(worker)].finish(part.images, rows.data() + part.begin, part.size(), cancel);
+    const std::int64_t origin = (part.images - images) / n_columns;
+    for (std::int64_t at = part.begin; at < part.end; ++at) order[static_cast<std::size_t>(at)] = origin + rows[at];
+  });
+  return order;
 }
 
 }  // namespace stope::knn

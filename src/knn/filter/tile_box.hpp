@@ -5,14 +5,14 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-
-#include "knn/filter/image_map.hpp"
+#include <vector>
 
 namespace stope::knn {
 
 class TileBox {
  public:
-  explicit TileBox(std::int64_t n_columns) : n_columns_(n_columns), low_(n_columns), high_(n_columns) {}
+  explicit TileBox(std::int64_t n_columns)
+      : low_(static_cast<std::size_t>(n_columns)), high_(low_.size()), middle_(low_.size()) {}
 
   void clear() {
     std::fill(low_.begin(), low_.end(), std::numeric_limits<float>::infinity());
@@ -20,69 +20,24 @@ class TileBox {
   }
 
   /// Widens a column of the box so that it holds a value. A missing value (NaN) may be anywhere.
-  void widen(std::int64_t c, float value) {
+  void widen(std::int64_t column, float value) {
     constexpr float kInf = std::numeric_limits<float>::infinity();
+    const auto c = static_cast<std::size_t>(column);
     const bool absent = std::isnan(value);
     low_[c] = std::min(low_[c], absent ? -kInf : value);
     high_[c] = std::max(high_[c], absent ? kInf : value);
   }
 
-  /// Returns a lower bound of the sum between any query of the tile and any row in a box; stops once it exceeds
-  /// `reach`.
-  float distance(const ImageMap& map, const float* low, const float* high, float reach) const {
-    const Term term = map.form().term;
-    float sum = 0.0F;
-    std::int64_t c = 0;
-    if (term == Term::square) {
-      for (; c + kTogether <= map.n_numeric() && sum <= reach; c += kTogether) sum += squares_of(low, high, c);
-    }
-    for (; c < n_columns_ && sum <= reach; ++c) {
-      const float gap = std::max({low[c] - high_[c], low_[c] - high[c], 0.0F});
-      if (!(gap > 0.0F)) continue;
-      if (c >= map.n_numeric()) {
-        sum = term == Term::maximum ? std::max(sum, map.mismatch()[c]) : sum + map.mismatch()[c];
-      } else if (term == Term::square) {
-        sum += gap * gap;
-      } else {
-        sum = term == Term::maximum ? std::max(sum, gap) : sum + gap;
-      }
-    }
-    return sum;
-  }
-
-  /// Returns the distance between the middles of two boxes, which orders the boxes that touch the tile.
-  float middle_distance(const float* low, const float* high) const {
-    float sum = 0.0F;
-    for (std::int64_t c = 0; c < n_columns_; ++c) {
-      const float gap = low[c] + high[c] - (low_[c] + high_[c]);
-      if (std::isfinite(gap)) sum += std::fabs(gap);
-    }
-    return sum;
+  const float* low() const { return low_.data(); }
+  const float* high() const { return high_.data(); }
+  /// Returns its middle: NaN in a column in which it is open.
+  const float* middle() {
+    for (std::size_t c = 0; c < middle_.size(); ++c) middle_[c] = 0.5F * low_[c] + 0.5F * high_[c];
+    return middle_.data();
   }
 
  private:
-  static constexpr std::int64_t kTogether = 16;
-
-  // Adds up the squares of the gaps of kTogether columns. The loops have no branches, so that compilers make vectors of
-  // them; the order of the sum does not matter to a bound (docs/numerics/filter.md).
-  float squares_of(const float* low, const float* high, std::int64_t first) const {
-    float squares[kTogether];
-    const float* const own_low = low_.data() + first;
-    const float* const own_high = high_.data() + first;
-    for (std::int64_t c = 0; c < kTogether; ++c) {
-      const float above = low[first + c] - own_high[c], below = own_low[c] - high[first + c];
-      const float gap = above > below ? above : below;
-      const float outside = gap > 0.0F ? gap : 0.0F;
-      squares[c] = outside * outside;
-    }
-    for (std::int64_t n = kTogether / 2; n > 0; n /= 2) {
-      for (std::int64_t c = 0; c < n; ++c) squares[c] += squares[c + n];
-    }
-    return squares[0];
-  }
-
-  std::int64_t n_columns_;
-  Buffer<float> low_, high_;
+  std::vector<float> low_, high_, middle_;
 };
 
 }  // namespace stope::knn

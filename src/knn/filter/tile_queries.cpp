@@ -29,12 +29,10 @@ TileQueries::TileQueries(const FilterIndex& index)
                                                           : 0) {}
 
 void TileQueries::load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n,
-                       bool present_bytes) {
+                       Visit visit, bool present_bytes) {
   index_ = &index;
-  n_ = n;
   kind_ = index.kind;
-  box_.clear();
-  std::fill(by_column_.begin(), by_column_.end(), std::numeric_limits<float>::quiet_NaN());
+  if (visit == Visit::tiles) put_box(block, which, n);
   bool missing = index.images->missing;
   for (std::int64_t i = 0; i < n; ++i) {
     const float* image = block.rows.data() + which[i] * n_columns_;
@@ -43,8 +41,6 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
     const bool bounded = !std::isnan(residual);
     std::copy_n(image, n_columns_, images_.data() + i * n_columns_);
     for (std::int64_t c = 0; c < n_columns_; ++c) {
-      by_column_[c * kScanTileQueries + i] = image[c];
-      box_.widen(c, image[c]);
       missing |= bounded && std::isnan(image[c]);
     }
     if (index.kind != ScanKind::products) continue;
@@ -76,17 +72,30 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
   }
 }
 
-void TileQueries::describe(Scan& scan) const {
+void TileQueries::put_box(const RowImages& block, const std::int64_t* which, std::int64_t n) {
+  box_.clear();
+  std::fill(by_column_.begin(), by_column_.end(), std::numeric_limits<float>::quiet_NaN());
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float* image = block.rows.data() + which[i] * n_columns_;
+    for (std::int64_t c = 0; c < n_columns_; ++c) {
+      by_column_[c * kScanTileQueries + i] = image[c];
+      box_.widen(c, image[c]);
+    }
+  }
+}
+
+void TileQueries::describe(Scan& scan, std::int64_t first, std::int64_t n) const {
   const ImageMap& map = *index_->map;
   scan.n_numeric = map.n_numeric();
   scan.n_equality = n_columns_ - scan.n_numeric;
   scan.mismatch = map.mismatch();
   scan.weight = map.weight();
-  scan.queries = images_.data();
-  scan.n_queries = n_;
-  scan.by_column = by_column_.data();
-  if (in_bytes(kind_)) scan.query_bytes = bytes_.data();
+  scan.queries = image(first);
+  scan.n_queries = n;
+  scan.by_column = by_column_.data() + first;
+  if (in_bytes(kind_)) scan.query_bytes = bytes_.data() + first * bytes_of_query(*index_);
   scan.gaps = gaps_.data();
+  if (kind_ == ScanKind::byte_products_present) scan.gaps += first * gap_numbers(index_->present->n_groups);
 }
 
 Cut TileQueries::cut(std::int64_t i, double distance) const {

@@ -15,25 +15,27 @@ class TileQueries {
   /// Makes room for kScanTileQueries queries.
   explicit TileQueries(const FilterIndex& index);
 
-  /// Takes queries which[0] ... which[n - 1] of a block. `present_bytes`: there is a scan of bytes with missing values.
-  void load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n,
+  /// Takes queries which[0] ... which[n - 1] of a block. Only queries that visit blocks together have a box().
+  /// `present_bytes`: there is a scan of bytes with missing values.
+  void load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n, Visit visit,
             bool present_bytes);
 
   /// Returns the scan that the values of queries and training rows allow.
   ScanKind kind() const { return kind_; }
-  const TileBox& box() const { return box_; }
+  TileBox& box() { return box_; }
+  const float* image(std::int64_t i) const { return images_.data() + i * n_columns_; }
   /// Returns what images have to meet where a row may be at most `distance` from query i.
   Cut cut(std::int64_t i, double distance) const;
-  /// Fills in what a scan reads about queries and the form.
-  void describe(Scan& scan) const;
+  /// Fills in what a scan reads about the form and n queries from query `first` on.
+  void describe(Scan& scan, std::int64_t first, std::int64_t n) const;
 
  private:
+  void put_box(const RowImages& block, const std::int64_t* which, std::int64_t n);
   void add_product_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
   void add_present_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
   void add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
 
   std::int64_t n_columns_;
-  std::int64_t n_ = 0;
   const FilterIndex* index_ = nullptr;  // from the last load()
   ScanKind kind_ = ScanKind::differences;
   TileBox box_;

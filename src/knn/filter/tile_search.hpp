@@ -18,12 +18,14 @@ struct FilterCounts {
   std::int64_t skipped = 0;    ///< pairs that a box ruled out
   std::int64_t listed = 0;     ///< pairs that the filter could not rule out at first
   std::int64_t evaluated = 0;  ///< pairs whose distance was computed
+  std::int64_t opened = 0;     ///< groups of boxes that were compared with a query or a tile
 
   void add(const FilterCounts& other) {
     scanned += other.scanned;
     skipped += other.skipped;
     listed += other.listed;
     evaluated += other.evaluated;
+    opened += other.opened;
   }
 };
 
@@ -33,6 +35,8 @@ struct TileContext {
   const FilterIndex& index;
   const TrainPart& part;
   const ScanFunction* scans;  ///< per ScanKind; null where there is none
+  BoxFunctions boxes;
+  Visit visit;
   const QueryBlock& block;
   const RowImages& queries;
   const Selection& selection;
@@ -60,19 +64,44 @@ class TileSearch {
   /// Bytes of one work space.
   static std::int64_t bytes(std::int64_t n_columns);
 
+  /// Most blocks between two tightenings: 64 blocks of hits are 2 MB a worker.
+  static constexpr std::int64_t kMostBlocks = 64;
+  /// The same where blocks hold near rows.
+  static constexpr std::int64_t kNearStep = 8;
+
  private:
+  // A group of boxes, the sums between them and a query, and a bit for each box that is still to be looked at.
+  struct OpenGroup {
+    alignas(64) float sums[kBoxFan];
+    std::int64_t number;
+    std::uint32_t boxes;
+  };
+
+  // tile_visits.cpp
   void visit_in_order(std::int64_t begin, std::int64_t end);
   void visit_sampled(std::int64_t begin, std::int64_t end);
+  void describe_boxes();
+  void compare_boxes(const float* from, const float* to, int level, std::int64_t group, float* sums);
+  std::int64_t group_near(const float* point, float* sums);
+  void list_near_boxes(int level, std::int64_t group, float reach);
   void visit_nearest();
-  void visit_best_first();
   void visit_within_reach(std::int64_t size);
-  void list_near_boxes();
+  void visit_one_by_one();
+  void visit_tree(std::int64_t i, Scan& scan);
+  std::int64_t last_row_of(std::int64_t i) const;
+  int close_far_boxes(std::int64_t i, int level);
+  void visit_block_without_threshold(std::int64_t i, Scan& scan);
+  void visit_blocks(std::int64_t i, Scan& scan, float seen);
   float reach() const;
+
+  // tile_search.cpp
   bool list_too_long() const;
   void step(const std::int64_t* blocks, std::int64_t n);
+  void describe(Scan& scan, std::int64_t first, std::int64_t n);
   void scan_blocks(const std::int64_t* blocks, std::int64_t n);
+  void take_hits(std::int64_t i, const std::int64_t* blocks, Hit* hits, std::int64_t n);
   void evaluate_blocks(const std::int64_t* blocks, std::int64_t n);
-  void evaluate_hits(std::int64_t i, const std::int64_t* blocks);
+  void evaluate_hits(std::int64_t i, const std::int64_t* blocks, Hit* hits, std::int64_t n);
   void evaluate(std::int64_t i, const std::int64_t* blocks, const Hit* hits, std::int64_t n);
   double threshold(std::int64_t i);
   void tighten(std::int64_t i);
@@ -93,7 +122,10 @@ class TileSearch {
   std::vector<std::int64_t> rows_;  // rows being evaluated, and their distances
   std::vector<double> distances_;
   std::vector<std::int64_t> blocks_;                  // blocks of the step being put together
-  std::vector<std::pair<float, std::int64_t>> near_;  // distance of a box, its block or coarse box
+  std::vector<std::pair<float, std::int64_t>> near_;  // distance of a box, its block
+  BoxScan box_scan_{};
+  float likely_reach_ = kNoLimit;  // of the next query, from the one before
+  std::vector<OpenGroup> open_;    // per level of the boxes: the group that is being looked at
   std::int64_t n_visited_ = 0;
   FilterCounts counts_;
 };

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
@@ -62,36 +63,65 @@ Usual usual_of(const RowMapper& mapper, const TrainPart& part, std::int64_t widt
   return usual;
 }
 
-struct Boxes {
-  Buffer<float> low, high;
-};
-
-void widen(float* low, float* high, const float* other_low, const float* other_high, std::int64_t n_columns) {
-  for (std::int64_t c = 0; c < n_columns; ++c) {
-    if (std::isnan(other_low[c])) {  // a missing value is at no distance from any value
-      low[c] = -std::numeric_limits<float>::infinity();
-      high[c] = std::numeric_limits<float>::infinity();
-      continue;
+// Makes rows that are always listed rows of missing values. Their images say too little about where they are, so the
+// boxes around them are open; together in few blocks they open few.
+void hide_images(double usual, std::int64_t n_columns, RowImages& images, ThreadPool& pool, const CancelToken& cancel) {
+  const std::int64_t n = images.residuals.size();
+  pool.parallel_for(checked::ceil_div(n, kRowsPerTask), cancel, [&](std::int64_t task, int) {
+    const std::int64_t end = std::min((task + 1) * kRowsPerTask, n);
+    for (std::int64_t r = task * kRowsPerTask; r < end; ++r) {
+      if (images.residuals[r] <= usual) continue;
+      std::fill_n(images.rows.data() + r * n_columns, n_columns, std::numeric_limits<float>::quiet_NaN());
     }
-    low[c] = std::min(low[c], other_low[c]);
-    high[c] = std::max(high[c], other_high[c]);
+  });
+}
+
+// Puts the box around `n` images.
+void put_box(const float* rows, std::int64_t number, std::int64_t n, std::int64_t n_columns, BoxLevel& boxes) {
+  for (std::int64_t c = 0; c < n_columns; ++c) {
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    bool missing = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const float value = rows[i * n_columns + c];
+      low = value < low ? value : low;
+      high = value > high ? value : high;
+      missing |= value != value;
+    }
+    boxes.widen(number, c, missing ? std::numeric_limits<float>::quiet_NaN() : low, high);
   }
 }
 
-// Makes boxes, each around `group` consecutive boxes (or images).
-template <class Corner>
-Boxes boxes_around(std::int64_t n, std::int64_t group, std::int64_t n_columns, const CancelToken& cancel,
-                   const Corner& corners) {
-  const std::int64_t n_boxes = checked::ceil_div(n, group);
-  Boxes boxes{Buffer<float>(n_boxes * n_columns), Buffer<float>(n_boxes * n_columns)};
-  std::fill(boxes.low.begin(), boxes.low.end(), std::numeric_limits<float>::infinity());
-  std::fill(boxes.high.begin(), boxes.high.end(), -std::numeric_limits<float>::infinity());
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (i % 65536 == 0) cancel.check();
-    const auto [low, high] = corners(i);
-    widen(boxes.low.data() + i / group * n_columns, boxes.high.data() + i / group * n_columns, low, high, n_columns);
+// Puts the images into the order of the blocks, so that near rows lie side by side, and makes the boxes and the copies
+// of short rows on the way.
+void order_rows(const TrainPart& part, std::int64_t width, std::int64_t n_columns, RowImages& images,
+                TrainImages& train, ThreadPool& pool, const CancelToken& cancel) {
+  constexpr std::int64_t kBlocksPerTask = 64;
+  RowImages ordered{Buffer<float>(checked::mul(train.n_rows, n_columns)), Buffer<double>(train.n_rows), images.missing};
+  prefer_huge_pages(ordered.rows.data(), static_cast<std::size_t>(ordered.rows.size()) * sizeof(float));
+  if (width <= TrainImages::kMostNearColumns) {
+    train.near_rows = Buffer<double>(checked::mul(train.n_rows, width));
+    prefer_huge_pages(train.near_rows.data(), static_cast<std::size_t>(train.near_rows.size()) * sizeof(double));
   }
-  return boxes;
+  BoxLevel boxes(train.n_blocks, n_columns);
+  const auto put_block = [&](std::int64_t number) {
+    const std::int64_t first = number * kScanBlockRows, end = std::min(first + kScanBlockRows, train.n_rows);
+    for (std::int64_t position = first; position < end; ++position) {
+      const std::int64_t row = train.row(position);
+      std::copy_n(images.rows.data() + row * n_columns, n_columns, ordered.rows.data() + position * n_columns);
+      ordered.residuals[position] = images.residuals[row];
+      boxes.add_row(number, row);
+      if (!train.near_rows.empty()) {
+        std::copy_n(part.rows + row * width, width, train.near_rows.data() + position * width);
+      }
+    }
+    put_box(ordered.rows.data() + first * n_columns, number, end - first, n_columns, boxes);
+  };
+  pool.parallel_for(checked::ceil_div(train.n_blocks, kBlocksPerTask), cancel, [&](std::int64_t task, int) {
+    const std::int64_t end = std::min((task + 1) * kBlocksPerTask, train.n_blocks);
+    for (std::int64_t number = task * kBlocksPerTask; number < end; ++number) put_block(number);
+  });
+  train.boxes = BoxTree(std::move(boxes), pool, cancel);
+  images = std::move(ordered);
 }
 
 }  // namespace
@@ -130,21 +160,9 @@ TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, st
   train.missing = mapper.image_map().lacks_values();
   if (order == BlockOrder::table) return train;
   images = make_row_images(mapper, part.rows, n, width, pool, cancel);
+  hide_images(train.residual, n_columns, images, pool, cancel);
   train.rows = near_order(images.rows.data(), n, n_columns, kScanBlockRows, pool, cancel);
-  const std::vector<float> anywhere(static_cast<std::size_t>(n_columns), std::numeric_limits<float>::quiet_NaN());
-  Boxes fine = boxes_around(n, kScanBlockRows, n_columns, cancel, [&](std::int64_t position) {
-    // The image of a row that is always listed says too little about where the row is, so its box is open.
-    const std::int64_t row = train.row(position);
-    const float* image =
-        images.residuals[row] <= train.residual ? images.rows.data() + row * n_columns : anywhere.data();
-    return std::pair{image, image};
-  });
-  Boxes coarse = boxes_around(train.n_blocks, TrainImages::kCoarse, n_columns, cancel, [&](std::int64_t block) {
-    return std::pair<const float*, const float*>{fine.low.data() + block * n_columns,
-                                                 fine.high.data() + block * n_columns};
-  });
-  train.low = fine.low, train.high = fine.high;
-  train.coarse_low = coarse.low, train.coarse_high = coarse.high;
+  order_rows(part, width, n_columns, images, train, pool, cancel);
   return train;
 }
 

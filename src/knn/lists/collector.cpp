@@ -1,7 +1,10 @@
 #include "knn/lists/collector.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+
+#include "base/checked.hpp"
 
 namespace stope::knn {
 
@@ -68,18 +71,33 @@ void Collector::take(std::size_t list, std::vector<Neighbor>& out) {
   }
 }
 
-void append_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, std::vector<Neighbors>& out) {
-  out.assign(n_lists, Neighbors{});
+void hand_on_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, ThreadPool& pool,
+                   const CancelToken& cancel, std::vector<Neighbors>& out) {
+  constexpr std::int64_t kQueriesPerTask = 4096;
+  const std::size_t n = lists.size() / n_lists;
+  out.resize(n_lists);
   for (std::size_t list = 0; list < n_lists; ++list) {
     Neighbors& neighbors = out[list];
     neighbors.first_query = first_query;
-    for (std::size_t i = list; i < lists.size(); i += n_lists) {
-      for (const Neighbor& candidate : lists[i]) {
-        neighbors.indices.push_back(candidate.row);
-        neighbors.distances.push_back(candidate.distance);
-      }
-      neighbors.offsets.push_back(static_cast<std::int64_t>(neighbors.indices.size()));
+    neighbors.offsets.resize(n + 1);
+    neighbors.offsets[0] = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      neighbors.offsets[i + 1] = neighbors.offsets[i] + std::ssize(lists[i * n_lists + list]);
     }
+    neighbors.indices.resize(static_cast<std::size_t>(neighbors.offsets[n]));
+    neighbors.distances.resize(neighbors.indices.size());
+    pool.parallel_for(checked::ceil_div(static_cast<std::int64_t>(n), kQueriesPerTask), cancel,
+                      [&](std::int64_t task, int) {
+                        const std::size_t end = std::min(n, static_cast<std::size_t>((task + 1) * kQueriesPerTask));
+                        for (auto i = static_cast<std::size_t>(task * kQueriesPerTask); i < end; ++i) {
+                          auto at = static_cast<std::size_t>(neighbors.offsets[i]);
+                          for (const Neighbor& candidate : lists[i * n_lists + list]) {
+                            neighbors.indices[at] = candidate.row;
+                            neighbors.distances[at] = candidate.distance;
+                            ++at;
+                          }
+                        }
+                      });
   }
 }
 

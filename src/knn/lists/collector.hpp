@@ -1,8 +1,11 @@
 // Collects the neighbour lists of one query under a selection. Every searcher fills its lists through this class.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "base/thread_pool.hpp"
 #include "knn/lists/neighbor_list.hpp"
 #include "knn/lists/selection.hpp"
 #include "stope/knn.hpp"
@@ -19,12 +22,18 @@ class Collector {
   void offer(const Neighbor& candidate);
   /// Whether more rows lie within the radius than selection.longest. The list is unusable then.
   bool too_long() const { return too_long_; }
+  /// How many rows the list lacks until it has a threshold; 0 for heaps and radii.
+  std::int64_t lacking() const { return kind_ == Selection::Kind::nearest ? nearest_.lacking() : 0; }
+  /// No candidate at a distance of 0 or more whose row is greater can enter a list any more. It is less than the
+  /// largest number only where k rows are known to be at a distance of 0.
+  std::int64_t last_row() const { return kind_ == Selection::Kind::nearest ? nearest_.last_row() : kAnyRow; }
   /// No candidate at a greater distance can enter a list any more. If it is infinity or NaN, every candidate can.
   double threshold() const;
   /// Moves list number `list`, of selection.n_lists(), to `out`, in the order in which it is returned.
   void take(std::size_t list, std::vector<Neighbor>& out);
 
  private:
+  static constexpr std::int64_t kAnyRow = std::numeric_limits<std::int64_t>::max();
   Selection::Kind kind_ = Selection::Kind::nearest;
   double radius_ = 0.0;
   std::size_t longest_ = 0;
@@ -34,7 +43,9 @@ class Collector {
   std::vector<Neighbor> within_;
 };
 
-/// Hands on lists[query * n_lists + list] of consecutive queries, as one Neighbors per list.
-void append_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, std::vector<Neighbors>& out);
+/// Hands on lists[query * n_lists + list] of consecutive queries, as one Neighbors per list. The memory of `out` is
+/// used again.
+void hand_on_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, ThreadPool& pool,
+                   const CancelToken& cancel, std::vector<Neighbors>& out);
 
 }  // namespace stope::knn

@@ -15,15 +15,29 @@ void NearestList::offer(const Neighbor& candidate) {
     heap_.push_back(candidate);
     std::push_heap(heap_.begin(), heap_.end(), closer);
   } else if (k_ > 0 && closer(candidate, heap_.front())) {
-    std::pop_heap(heap_.begin(), heap_.end(), closer);
-    heap_.back() = candidate;
-    std::push_heap(heap_.begin(), heap_.end(), closer);
+    replace_farthest(candidate);
   }
+}
+
+// The candidate sinks from the root: half of what std::pop_heap and std::push_heap do.
+void NearestList::replace_farthest(const Neighbor& candidate) {
+  std::size_t at = 0;
+  for (std::size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
+    if (child + 1 < heap_.size() && closer(heap_[child], heap_[child + 1])) ++child;
+    if (!closer(candidate, heap_[child])) break;
+    heap_[at] = heap_[child];
+    at = child;
+  }
+  heap_[at] = candidate;
 }
 
 double NearestList::threshold() const {
   return static_cast<std::int64_t>(heap_.size()) < k_ || heap_.empty() ? std::numeric_limits<double>::infinity()
                                                                        : heap_.front().distance;
+}
+
+std::int64_t NearestList::last_row() const {
+  return threshold() == 0.0 ? heap_.front().row : std::numeric_limits<std::int64_t>::max();
 }
 
 void NearestList::take_sorted(std::vector<Neighbor>& out) {

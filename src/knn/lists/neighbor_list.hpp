@@ -32,8 +32,14 @@ class NearestList {
   void take_sorted(std::vector<Neighbor>& out);
   /// Returns the distance of the farthest of k candidates, infinity while there are fewer.
   double threshold() const;
+  /// Returns the row of the farthest of k candidates if it is at a distance of 0, otherwise the largest number.
+  std::int64_t last_row() const;
+  /// How many more candidates there could be.
+  std::int64_t lacking() const { return k_ - static_cast<std::int64_t>(heap_.size()); }
 
  private:
+  void replace_farthest(const Neighbor& candidate);
+
   std::int64_t k_ = 0;
   std::vector<Neighbor> heap_;  // max-heap by `closer`
 };

@@ -43,6 +43,8 @@ struct Selection {
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
   /// The training row that query `query` is and that is excluded, or -1.
   std::int64_t own_row(std::int64_t query) const { return exclude_self ? first_query + query : -1; }
+  /// Whether excludes() may say yes.
+  bool excludes_some() const { return exclude_self || train_groups != nullptr; }
   /// Whether training row `row` cannot be a neighbour of query `i` of the block, however near it is.
   bool excludes(const QueryBlock& block, std::int64_t i, std::int64_t row) const {
     if (exclude_self && first_query + block.first + i == row) return true;

@@ -48,7 +48,8 @@ std::int64_t query_bytes(const Plan& plan, const Demand& demand) {
 }
 
 // Bytes of one training row in flight. A row has two images in floats (one row by row, one in blocks), up to three
-// bytes a column in groups of four, one in nibbles, its residual, its place in the order and its share of a box.
+// bytes a column in groups of four, one in nibbles, its residual, its place in the order, its share of a box, and a
+// copy near its neighbours if it is short.
 std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   const TrainSpace space = engine_of(plan).train_space;
   if (space == TrainSpace::nothing) return 0;
@@ -56,7 +57,8 @@ std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   if (space == TrainSpace::encoding) return encoded;
   constexpr std::int64_t kPerColumn = 2 * sizeof(float) + 3 + 1,
                          kPerRow = 3 * sizeof(double) + 3 * sizeof(std::int64_t);
-  return checked::add(encoded, checked::add(checked::mul(demand.filter_columns, kPerColumn), kPerRow));
+  const std::int64_t copied = demand.width <= TrainImages::kMostNearColumns ? demand.width * 8 : 0;
+  return checked::add(encoded, checked::add(checked::mul(demand.filter_columns, kPerColumn), kPerRow + copied));
 }
 
 // Rows of a part that the budget allows; 0 if they are too few to be worth a pass over the queries.

@@ -22,6 +22,7 @@ constexpr std::int64_t kLeastQueries = 8;  // a table's images cost as much as a
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 18;  // fewer are done before a filter's threads have begun
 constexpr std::int64_t kLeastRowsPerNeighbor = 16;  // with fewer, a filter keeps so many rows that it saves nothing
 constexpr std::int64_t kLeastTermsForSample = std::int64_t{1} << 28;  // fewer are scanned as fast as a sample
+constexpr std::int64_t kLeastTermsForOrder = 2048;  // of each row: an order costs as much as comparing so many terms
 constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few columns cost little compared with the work on
                                                                // the sums
 constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample per column
@@ -29,7 +30,9 @@ constexpr double kNibblesMayKeep = 1.0, kNibblesMayKeepForBytes = 0.3;  // the s
 constexpr double kMostKept = 0.03;  // of a sample's rows: where there are many columns, a row's distance costs as much
                                     // as scanning so many
 constexpr std::int64_t kMostColumnsForBlocks = 64;
-constexpr double kMostVisited = 0.6;  // if boxes leave a larger share of the blocks, they are not worth a look
+constexpr double kMostVisited = 0.6;       // if boxes leave a larger share of the blocks, they are not worth a look
+constexpr double kMostVisitedAlone = 0.3;  // with a smaller share, every query finds its own blocks faster
+constexpr std::int64_t kMostColumnsForDifferencesAlone = 6;  // what kMostColumnsForDifferences is, for such a query
 
 // Predicts from a sample of the training rows how well filters would do. The whole table is denser: its neighbours are
 // nearer and its boxes smaller. The sample's nearest row stands for the table's k nearest.
@@ -214,6 +217,9 @@ Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::B
   } else if (boxes_bound(map.form()) && map.n_columns() <= kMostColumnsForBlocks) {
     const double visited = sample.visited(run.cancel);
     if (visited < kMostVisited) method.order = BlockOrder::near;
+    if (visited < kMostVisitedAlone) method.visit = Visit::queries;
+    const bool few_columns = map.n_columns() <= kMostColumnsForDifferencesAlone;
+    if (visited < kMostVisitedAlone && few_columns) method.kind = ScanKind::differences;
     method.reason = "boxes around blocks leave " + std::to_string(static_cast<int>(visited * 100.0)) +
                     " % of a sample" + (visited < kMostVisited ? "" : ": not used");
   }
@@ -303,6 +309,8 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   const bool in_order = selection.kind == Selection::Kind::rapidminer_heap;
   const std::string_view order = environment::word(environment::Variable::block_order);
   const std::string_view scan = environment::word(environment::Variable::scan);
+  const std::string_view visit = environment::word(environment::Variable::visit);
+  if (visit == "queries") method.visit = Visit::queries;
   if (order == "near" && !in_order) method.order = BlockOrder::near;
   if (scan == "products") method.kind = ScanKind::products;
   if (scan == "nibbles") method.kind = ScanKind::nibble_products;
@@ -318,6 +326,12 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   }
   method = fitted.history().choice(backend.backend, in_order,
                                    [&] { return sampled_method(fitted, *map, backend, in_order, run); });
+  if (method.order == BlockOrder::near && queries < kLeastTermsForOrder / map->n_columns()) {
+    method = {.engine = Engine::cpu_filter,
+              .kind = method.kind,
+              .reason = "too few queries for an order of near rows to pay"};
+  }
+  if (!visit.empty()) method.visit = visit == "queries" ? Visit::queries : Visit::tiles;
   if (n_queries == 1) method.kind = method.lone_kind;
   return method;
 }

@@ -265,7 +265,8 @@ class BlockedSearch {
         encode(block, encoded.data(), pool);
       }
       if (!groups_.query.empty()) block.groups = groups_.query.data() + next_;
-      lists.assign(static_cast<std::size_t>(block.n) * n_lists, {});
+      lists.resize(static_cast<std::size_t>(block.n) * n_lists);
+      for (std::vector<Neighbor>& list : lists) list.clear();
       for (std::int64_t part = 0; part < parts.count(); ++part) {
         const TrainPart rows = parts.part(part, pool, run_.cancel);
         const std::int64_t done = next_ + block.n * (part + 1) / parts.count();
@@ -273,7 +274,7 @@ class BlockedSearch {
         if (searcher.search(rows, block, selection_, lists) == PartEnd::list_too_long) return false;
         progress_.reach(done);
       }
-      append_lists(lists, n_lists, next_, neighbors);
+      hand_on_lists(lists, n_lists, next_, pool, run_.cancel, neighbors);
       sink(neighbors);
       next_ += block.n;
     }
@@ -290,7 +291,7 @@ class BlockedSearch {
 
   static void add_counts(const SearchReport& earlier, SearchReport& report) {
     for (const auto count : {&SearchReport::scanned, &SearchReport::skipped, &SearchReport::listed,
-                             &SearchReport::evaluated, &SearchReport::uncertified}) {
+                             &SearchReport::evaluated, &SearchReport::opened, &SearchReport::uncertified}) {
       report.*count = checked::add(report.*count, earlier.*count);
     }
   }

@@ -39,7 +39,8 @@ inline Neighbors answer(const Case& c, const KnnIndex& index, const RunOptions& 
 class Forced {
  public:
   Forced(const std::string& backend, const std::string& order, const std::string& scan, std::int64_t tile_queries,
-         std::int64_t part_rows) {
+         std::int64_t part_rows, const std::string& visit = "") {
+    setenv("STOPE_VISIT", visit.c_str(), 1);
     setenv("STOPE_PART_ROWS", part_rows > 0 ? std::to_string(part_rows).c_str() : "", 1);
     setenv("STOPE_BACKEND", backend.c_str(), 1);
     setenv("STOPE_BLOCK_ORDER", order.c_str(), 1);
@@ -48,7 +49,7 @@ class Forced {
   }
   ~Forced() {
     for (const char* name :
-         {"STOPE_BACKEND", "STOPE_BLOCK_ORDER", "STOPE_SCAN", "STOPE_TILE_QUERIES", "STOPE_PART_ROWS"})
+         {"STOPE_BACKEND", "STOPE_BLOCK_ORDER", "STOPE_VISIT", "STOPE_SCAN", "STOPE_TILE_QUERIES", "STOPE_PART_ROWS"})
       unsetenv(name);
   }
   Forced(const Forced&) = delete;
@@ -78,10 +79,14 @@ inline void expect_the_references_answer(const Table& train, const Table& query,
         if (!orders && *order != '\0') continue;
         // "" leaves the choice to the search, which takes one of the others.
         if (effort() < 100 && orders && (*order == '\0' || *scan == '\0')) continue;
-        const Forced forced(backend.name, order, scan, 1000, 0);
-        const Neighbors ours = answer(c, index, {});
-        EXPECT_EQ(ours.indices, expected.indices) << metric << ", " << backend.name << ", " << order << ", " << scan;
-        EXPECT_TRUE(same_bits(ours.distances, expected.distances));
+        for (const char* visit : {"tiles", "queries"}) {
+          if (std::string(order) != "near" && std::string(visit) == "queries") continue;
+          const Forced forced(backend.name, order, scan, 1000, 0, visit);
+          const Neighbors ours = answer(c, index, {});
+          EXPECT_EQ(ours.indices, expected.indices)
+              << metric << ", " << backend.name << ", " << order << ", " << scan << ", " << visit;
+          EXPECT_TRUE(same_bits(ours.distances, expected.distances));
+        }
       }
     }
   }

@@ -220,13 +220,14 @@ void compare_with_reference(const std::vector<std::string>& backends, std::int64
     const Case c = make_case(random, scan != "differences" && random.below(4) != 0);
     const bool bytes_here = backends.back() == "avx512vnni" && scan == "bytes" && random.below(2) == 0;
     const std::string& backend = bytes_here ? backends.back() : backends[random.below(backends.size())];
-    const std::string order = random.below(2) == 0 ? "near" : "table";
+    const std::string order = random.below(3) != 0 ? "near" : "table";
+    const std::string visit = random.below(2) == 0 ? "queries" : "tiles";
     // A query that has a tile for itself has scans of its own.
     const auto tile = static_cast<std::int64_t>(random.below(4) == 0 ? 1 : 1 + random.below(100));
     RunOptions run;
     run.threads = random.below(8) == 0 ? 2 : 1;
     SCOPED_TRACE("seed " + std::to_string(seed + i) + ", " + c.knn.metric.name + ", " + backend + ", " + order + ", " +
-                 scan);
+                 visit + ", " + scan);
     Answer expected;
     {
       const Forced forced("reference", "", "", 128, 0);
@@ -234,7 +235,7 @@ void compare_with_reference(const std::vector<std::string>& backends, std::int64
     }
     // A third of the tables is not held encoded, and is searched part by part.
     const std::int64_t part = random.below(3) == 0 ? 1 + static_cast<std::int64_t>(random.below(150)) : 0;
-    const Forced forced(backend, order, scan, tile, part);
+    const Forced forced(backend, order, scan, tile, part, visit);
     ASSERT_NO_FATAL_FAILURE(expect_same_answer(answer_or_refusal(c, run), expected));
     if (testing::Test::HasFailure()) return;
     if (expected.refusal) {
@@ -379,8 +380,8 @@ TEST(FilterProperty, CudaReturnsTheReferencesBits) {
   EXPECT_GE(filtered, n_cases / 1024) << "some cases must go through a filter";
 }
 
-// These tables are large enough for several coarse boxes, for steps with thresholds, and for a sample smaller than the
-// table.
+// These tables are large enough for several levels of boxes, for steps with thresholds, and for a sample smaller than
+// the table.
 TEST(FilterProperty, LargerTables) {
   const std::int64_t n_cases = std::max<std::int64_t>(6, from_environment("STOPE_CASES", 20000) / 1000);
   for (std::int64_t i = 0; i < n_cases; ++i) {

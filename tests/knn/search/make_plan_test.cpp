@@ -26,7 +26,7 @@ Plan plan_of(Engine engine, const Demand& demand, std::int64_t limit = kGigabyte
   RunOptions run;
   run.memory_limit = limit;
   run.threads = 2;
-  return make_plan(demand, backend, {engine, {}, {}, "chosen"}, run);
+  return make_plan(demand, backend, {.engine = engine, .reason = "chosen"}, run);
 }
 
 TEST(MakePlan, BlocksHaveTheSizesOfTheEngine) {
@@ -49,7 +49,7 @@ TEST(MakePlan, AThreadIsStartedForAQuarterOfAMillisecond) {
   run.memory_limit = kGigabyte;
   const auto threads = [&](double seconds) {
     demand.seconds = seconds;
-    return make_plan(demand, {}, {Engine::cpu_reference, {}, {}, ""}, run).threads;
+    return make_plan(demand, {}, {.engine = Engine::cpu_reference}, run).threads;
   };
   EXPECT_EQ(threads(0.0), 1);
   EXPECT_EQ(threads(0.0004), 1);

@@ -185,32 +185,55 @@ struct Products {
   }
 };
 
-// Returns one bit per query, set if the box around the block does not exceed the query's cut. The sum has the same
-// terms, with the distance from the query to the box's interval as the difference. A missing value on either side adds
-// nothing.
+// Adds to a sum over boxes the distance between two intervals of a column. A missing value on either side adds nothing.
+template <Term term>
+STOPE_INLINE Floats add_gap(Floats sum, Floats below, Floats above, bool numeric, float mismatch) {
+  Floats gap = positive(below > above ? below : above);
+  if (!numeric) gap = gap > Floats{} ? all(mismatch) : Floats{};
+  if constexpr (term == Term::maximum) return gap > sum ? gap : sum;
+  if (term == Term::square && numeric) return multiply_add(gap, gap, sum);
+  return sum + gap;
+}
+
+// Returns one bit per query, set if the box around the block does not exceed the query's cut.
 template <Term term>
 STOPE_INLINE std::uint64_t inside_box(const Scan& scan, std::int64_t number) {
   const std::int64_t n_columns = scan.n_numeric + scan.n_equality;
-  const float* low = scan.low + number * n_columns;
-  const float* high = scan.high + number * n_columns;
+  const std::int64_t at = number / kBoxFan * n_columns * kBoxFan + number % kBoxFan;
+  const float* low = scan.low + at;
+  const float* high = scan.high + at;
   std::uint64_t kept = 0;
   for (int first = 0; first < kScanTileQueries; first += kFloatLanes) {
     if (first >= scan.n_queries) break;
     Floats sum = {};
     for (std::int64_t c = 0; c < n_columns; ++c) {
       const Floats q = load_aligned(scan.by_column + c * kScanTileQueries + first);
-      const Floats below = all(low[c]) - q, above = q - all(high[c]);
-      Floats distance = positive(below > above ? below : above);
-      if (c >= scan.n_numeric) distance = distance > Floats{} ? all(scan.mismatch[c]) : Floats{};
-      if constexpr (term == Term::maximum) {
-        sum = distance > sum ? distance : sum;
-      } else if (term == Term::square && c < scan.n_numeric) {
-        sum = multiply_add(distance, distance, sum);
-      } else {
-        sum += distance;
-      }
+      sum = add_gap<term>(sum, all(low[c * kBoxFan]) - q, q - all(high[c * kBoxFan]), c < scan.n_numeric,
+                          scan.mismatch[c]);
     }
     kept |= not_greater(sum, load_aligned(scan.box_cuts + first)) << first;
   }
   return kept;
+}
+
+template <Term term>
+void compare_boxes(const BoxScan& scan) {
+  const std::int64_t n_columns = scan.n_numeric + scan.n_equality;
+  for (int first = 0; first < kBoxFan; first += kFloatLanes) {
+    Floats sum = {};
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+      const Floats below = load_aligned(scan.low + c * kBoxFan + first) - all(scan.to[c]);
+      const Floats above = all(scan.from[c]) - load_aligned(scan.high + c * kBoxFan + first);
+      sum = add_gap<term>(sum, below, above, c < scan.n_numeric, scan.mismatch[c]);
+    }
+    store_aligned(scan.sums + first, sum);
+  }
+}
+
+std::uint32_t boxes_within(const float* sums, float reach) {
+  std::uint64_t within = 0;
+  for (int first = 0; first < kBoxFan; first += kFloatLanes) {
+    within |= not_greater(load_aligned(sums + first), all(reach)) << first;
+  }
+  return static_cast<std::uint32_t>(within);
 }

@@ -91,3 +91,13 @@ ScanFunction scan(const FilterForm& form, ScanKind kind) {
   }
   return nullptr;
 }
+
+BoxFunctions box_functions(const FilterForm& form) {
+  switch (form.term) {
+    case Term::square: return {compare_boxes<Term::square>, boxes_within};
+    case Term::maximum: return {compare_boxes<Term::maximum>, boxes_within};
+    case Term::absolute:
+    case Term::relative: break;  // a box bounds differences, not shares: its cut drops nothing
+  }
+  return {compare_boxes<Term::absolute>, boxes_within};
+}

@@ -12,6 +12,7 @@ namespace stope::knn {
 
 inline constexpr int kScanBlockRows = 64;    ///< training rows of a block: one bit each in a 64-bit mask
 inline constexpr int kScanTileQueries = 64;  ///< most query rows in one scan, for the same reason
+inline constexpr int kBoxFan = 16;           ///< boxes compared at once (BoxLevel): a vector of floats holds them
 
 /// A training row that the filter could not rule out: row `position % 64` of the visited block `position / 64`.
 struct Hit {
@@ -61,7 +62,7 @@ struct Scan {
   const std::int32_t* gaps;           ///< per query 2 n_groups + 1 numbers (gap_numbers())
   const float* row_weights;           ///< per position
   const std::uint64_t* always;        ///< per block: rows listed whatever their sum
-  const float* low;                   ///< box around each block, per column: low[block * n_columns + column]; or null
+  const float* low;                   ///< boxes around the blocks, as BoxLevel has them; or null
   const float* high;
 
   const std::int64_t* visit;  ///< numbers of the blocks to scan
@@ -82,18 +83,41 @@ struct Scan {
 
 using ScanFunction = void (*)(const Scan&);
 
-/// The scan of a form, compiled for one instruction set (<level>.cpp); null where that set has none of the kind.
+/// Compares kBoxFan boxes with a point or a box: the sum of the form between the nearest points of the two.
+struct BoxScan {
+  std::int64_t n_numeric;
+  std::int64_t n_equality;
+  const float* mismatch;  ///< per column
+  const float* from;      ///< per column, the interval of the point (the same as `to`) or box; NaN is at no distance
+  const float* to;
+  const float* low;  ///< the corners of the boxes, as BoxLevel has them; 64-byte aligned
+  const float* high;
+  float* sums;  ///< kBoxFan, 64-byte aligned
+};
+
+/// Two steps: writes the sums; returns a bit for each of kBoxFan sums that is at most `reach`.
+struct BoxFunctions {
+  void (*compare)(const BoxScan& scan);
+  std::uint32_t (*within)(const float* sums, float reach);
+};
+
+/// The scan of a form, compiled for one instruction set (<level>.cpp); null where that set has none of the kind. The
+/// comparison of boxes for its term.
 namespace scalar {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
-}
+BoxFunctions box_functions(const FilterForm& form);
+}  // namespace scalar
 namespace avx2 {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
-}
+BoxFunctions box_functions(const FilterForm& form);
+}  // namespace avx2
 namespace avx512 {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
-}
+BoxFunctions box_functions(const FilterForm& form);
+}  // namespace avx512
 namespace avx512vnni {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
-}
+BoxFunctions box_functions(const FilterForm& form);
+}  // namespace avx512vnni
 
 }  // namespace stope::knn
