@@ -87,37 +87,48 @@ void attribute_type(ArffScanner& scanner, ArffAttribute& attribute, ArffMeter& m
   }
 }
 
-[[noreturn]] void fail_same_name(ArffScanner& scanner, const std::string& name, std::int64_t column) {
-  try {
-    scanner.fail("a second attribute named " + shown(name), column);
-  } catch (const Error& error) {
-    Place place = error.place();
-    place.option = "names";
-    throw Error(error.code(), error.message(), place);
-  }
-}
-
-// The names of attributes, for finding the first that repeats. Most of them stay where they are in the file.
+// The names of attributes. They are compared when all are there: a look-up on every line would wait for memory.
 class Names {
  public:
-  /// False for a name that was there before.
-  bool add(const ArffWord& name) {
-    return index_.add(name.escaped ? std::string_view(escaped_.emplace_back(name.text)) : name.text) < 0;
+  Names(const ArffScanner& scanner, SameNames same_names) : scanner_(scanner), same_names_(same_names) {}
+
+  // `in_file` is empty for a name that the file spells with escapes.
+  void add(const std::string& name, std::string_view in_file, std::int64_t column) {
+    if (same_names_ == SameNames::allowed) return;
+    seen_.push_back({in_file.empty() ? escaped_.emplace_back(name) : in_file, scanner_.line(), column});
+  }
+  // Throws for the first name that repeats.
+  void check() const {
+    NameIndex index(seen_.size());
+    const std::int64_t repeated = index.add_all(seen_, [](const Seen& one) { return one.name; });
+    if (repeated < 0) return;
+    const Seen& one = seen_[static_cast<std::size_t>(repeated)];
+    Place place = scanner_.place(0);
+    place.line = one.line;
+    place.column = one.column;  // only blanks come before it
+    place.option = "names";
+    throw Error(ErrorCode::invalid_data, "a second attribute named " + shown(one.name), place);
   }
 
  private:
+  struct Seen {
+    std::string_view name;  // most names stay where they are in the file
+    std::int64_t line, column;
+  };
+  const ArffScanner& scanner_;
+  SameNames same_names_;
   std::deque<std::string> escaped_;
-  NameIndex index_;
+  std::vector<Seen> seen_;
 };
 
-ArffAttribute read_attribute(ArffScanner& scanner, bool& keel, ArffMeter& meter, Names& names, bool& is_new) {
+ArffAttribute read_attribute(ArffScanner& scanner, bool& keel, ArffMeter& meter, std::string_view& name_in_file) {
   ArffAttribute attribute;
   if (scanner.peek() == ArffScanner::kLineEnd) scanner.fail("an attribute without a name");
   const std::int64_t column = scanner.column();
   const ArffWord name = scanner.word();
   attribute.name = name.text;
+  name_in_file = name.escaped ? std::string_view() : name.text;
   if (attribute.name.empty()) scanner.fail("an attribute without a name", column);
-  is_new = names.add(name);
   attribute_type(scanner, attribute, meter);
   if (attribute.kind == ArffKind::number || attribute.kind == ArffKind::integer) keel |= skip_range(scanner);
   if (scanner.peek() == '{') {
@@ -137,19 +148,20 @@ void ArffMeter::add(std::int64_t bytes) {
   if (bytes_ > budget_) refuse_memory_from("its attributes and their values need", bytes_, budget_, {file_});
 }
 
-ArffHeader read_arff_header(ArffScanner& scanner, ArffMeter& meter, SameNames same_names) {
+namespace {
+
+ArffHeader read_header(ArffScanner& scanner, ArffMeter& meter, Names& names) {
   ArffHeader header;
   std::vector<ArffAttribute>& attributes = header.attributes;
-  Names names;
   while (scanner.next_line()) {
     const std::int64_t column = scanner.column();
     const std::string keyword = scanner.keyword();
     if (keyword == "@relation") continue;  // the rest of the line is a name that nobody needs
     if (keyword == "@attribute") {
       meter.attribute();
-      bool is_new = true;
-      attributes.push_back(read_attribute(scanner, header.keel, meter, names, is_new));
-      if (!is_new && same_names == SameNames::refused) fail_same_name(scanner, attributes.back().name, column);
+      std::string_view in_file;
+      attributes.push_back(read_attribute(scanner, header.keel, meter, in_file));
+      names.add(attributes.back().name, in_file, column);
       continue;
     }
     // KEEL lists the names of both again. Whoever reads the table says with other means what its target is.
@@ -167,6 +179,20 @@ ArffHeader read_arff_header(ArffScanner& scanner, ArffMeter& meter, SameNames sa
     return header;
   }
   scanner.fail("the file ends without @data", 0);
+}
+
+}  // namespace
+
+ArffHeader read_arff_header(ArffScanner& scanner, ArffMeter& meter, SameNames same_names) {
+  Names names(scanner, same_names);
+  try {
+    ArffHeader header = read_header(scanner, meter, names);
+    names.check();
+    return header;
+  } catch (const Error&) {
+    names.check();  // a name that repeats before another mistake is the first one
+    throw;
+  }
 }
 
 }  // namespace stope::io

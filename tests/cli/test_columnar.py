@@ -422,3 +422,15 @@ def test_generated_tables_are_written_in_parts(tmp_path):
     from_parquet = csv_of(tmp_path / "t.parquet")
     same(from_parquet, csv_of(tmp_path / "t.arrow"))
     assert from_parquet.count("\n") == (tmp_path / "t.csv").read_text().count("\n")
+
+
+@pytest.mark.parametrize("suffix", ["arrow", "arrows", "parquet"])
+def test_tens_of_thousands_of_columns(tmp_path, suffix):
+    """All of them, most of them and few of them: a table of so many columns is read as a whole, then cut."""
+    names = [f"c{i}" for i in range(40_000)]
+    rows = [",".join(str((i * 7 + r) % 1000) for i in range(40_000)) for r in range(2)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    run("convert", tmp_path / "t.csv", tmp_path / f"t.{suffix}")
+    for options in ([], ["--ignore", "c5,c39998"], ["--select", "c7,c39999"]):
+        found = run("convert", tmp_path / f"t.{suffix}", "-", "--format", "csv", *options).text
+        assert found == run("convert", tmp_path / "t.csv", "-", *options).text

@@ -173,15 +173,25 @@ TEST(ArffBlocks, TellsOfTheFirstLostDigits) {
 
 TEST(ArffBlocks, KeepsTheOrderOfStrings) {
   std::vector<std::string> rows;
+  rows.reserve(30000);
   for (int i = 0; i < 30000; ++i) rows.push_back("s" + std::to_string(i * 7919 % 10007) + ",1");
   expect_as_scanned("@attribute a string\n@attribute b numeric\n", rows);
 }
 
-TEST(ArffBlocks, FindsRepeatedNames) {
-  const Outcome found =
-      read("@relation r\n@attribute a real\n@attribute 'a\\tb' real\n@attribute \"a\\tb\" real\n@data\n", 1);
-  EXPECT_NE(found.told.at(0).find("a second attribute named"), std::string::npos) << found.told.at(0);
-  EXPECT_NE(found.told.at(0).find("4:1"), std::string::npos) << found.told.at(0);
+TEST(ArffBlocks, FindsTheFirstRepeatedNameBeforeOtherMistakes) {
+  const std::string header = "@relation r\n@attribute a real\n@attribute 'a\\tb' real\n";
+  const std::string unknown = "@attribute c unknown\n";
+  const std::string repeated = "  @attribute \"a\\tb\" {'x\\ty'}\n";
+  for (const char* rest :
+       {"@data\n", "@attribute a real\n@data\n", "@attribute c unknown\n@data\n", "nonsense\n", ""}) {
+    std::string text = header;
+    const Outcome found = read(text.append(repeated).append(rest), 1);
+    EXPECT_NE(found.told.at(0).find("a second attribute named 'a?b'"), std::string::npos) << found.told.at(0);
+    EXPECT_NE(found.told.at(0).find("4:3"), std::string::npos) << found.told.at(0);
+  }
+  std::string text = header;
+  const Outcome found = read(text.append(unknown).append(repeated), 1);
+  EXPECT_NE(found.told.at(0).find("unknown type"), std::string::npos) << found.told.at(0);
 }
 
 }  // namespace

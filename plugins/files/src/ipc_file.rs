@@ -216,15 +216,36 @@ impl IpcFile {
             .header_as_record_batch()
             .ok_or_else(|| invalid("a listed batch is no batch"))?;
         let body = bytes.slice(head);
-        Ok(read_record_batch(
-            &body,
-            batch,
-            self.schema.clone(),
-            &self.values,
-            Some(columns),
-            &message.version(),
-        )?)
+        chosen_columns(columns, self.schema.fields().len(), |projection| {
+            Ok(read_record_batch(
+                &body,
+                batch,
+                self.schema.clone(),
+                &self.values,
+                projection,
+                &message.version(),
+            )?)
+        })
     }
+}
+
+/// Reads the chosen of `n_columns` columns. The reader compares every column with every chosen one, so that a table of
+/// millions of columns is read as a whole where that is possible.
+pub fn chosen_columns(
+    columns: &[usize],
+    n_columns: usize,
+    read: impl Fn(Option<&[usize]>) -> Outcome<RecordBatch>,
+) -> Outcome<RecordBatch> {
+    const MOST_COMPARED: usize = 1 << 30;
+    if columns.iter().copied().eq(0..n_columns) {
+        return read(None);
+    }
+    if columns.len().saturating_mul(n_columns) > MOST_COMPARED {
+        if let Ok(all) = read(None) {
+            return Ok(all.project(columns)?);
+        }
+    }
+    read(Some(columns))
 }
 
 // A column's own dictionary and those of its children.

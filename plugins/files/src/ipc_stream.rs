@@ -12,6 +12,7 @@ use arrow_schema::SchemaRef;
 
 use crate::border::{invalid, too_large, Outcome, Source, Trouble, STOPPED};
 use crate::ipc_check::check_body;
+use crate::ipc_file::chosen_columns;
 
 /// Heads are read whole before anything else is known of a message.
 const MOST_HEAD_BYTES: u64 = 1 << 30;
@@ -173,15 +174,21 @@ impl IpcStream {
                         .header_as_record_batch()
                         .ok_or_else(|| invalid("a message is damaged"))?;
                     let schema = self.schema.clone();
-                    let columns = self.columns.as_deref();
-                    return Ok(Some(read_record_batch(
-                        &raw.body,
-                        batch,
-                        schema,
-                        &self.values,
-                        columns,
-                        &version,
-                    )?));
+                    let n_columns = schema.fields().len();
+                    let read = |projection: Option<&[usize]>| {
+                        Ok(read_record_batch(
+                            &raw.body,
+                            batch,
+                            schema.clone(),
+                            &self.values,
+                            projection,
+                            &version,
+                        )?)
+                    };
+                    return Ok(Some(match &self.columns {
+                        Some(columns) => chosen_columns(columns, n_columns, read)?,
+                        None => read(None)?,
+                    }));
                 }
                 _ => return Err(invalid("the columns are declared twice")),
             }

@@ -106,7 +106,8 @@ bool TileFinder::find_by_grammar(std::int64_t at, std::int64_t end, std::int64_t
   std::uint32_t* const begins = room ? tiles_.begins_.data() + row * (tiles_.n_tiles_ + 1) : nullptr;
   std::int64_t field = 0;
   const Record record = scan_record(text, 0, dialect_, [&](std::int64_t, std::int64_t field_end) {
-    if (++field % shape.width != 0 || field >= shape.n_columns || !room) return;
+    ++field;
+    if (field % shape.width != 0 || field >= shape.n_columns || !room) return;
     while (field_end < end - at && is_blank(text[static_cast<std::size_t>(field_end)], dialect_.separator)) ++field_end;
     begins[field / shape.width] = static_cast<std::uint32_t>(field_end + 1);
   });

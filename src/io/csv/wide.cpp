@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -45,26 +44,21 @@ std::int64_t width_for(const WideJob& job) {
 class SharedMemory {
  public:
   SharedMemory(Storage storage, std::int64_t n_rows, std::int64_t n_columns, std::int64_t row_bytes)
-      : storage_(storage), n_rows_(n_rows), n_columns_(n_columns) {
-    if (storage == Storage::file) file_.emplace(storage, n_rows, n_columns, row_bytes);
+      : n_rows_(n_rows), n_columns_(n_columns) {
+    if (storage == Storage::file) file_ = std::make_unique<ColumnMemory>(storage, n_rows, n_columns, row_bytes);
   }
-  std::optional<ColumnMemory> own() const {
-    if (storage_ == Storage::file) return std::nullopt;
-    return ColumnMemory(storage_, n_rows_, n_columns_, 0);
-  }
+  ColumnMemory own() const { return {Storage::memory, n_rows_, n_columns_, 0}; }
   template <class T>
-  Buffer<T> take(std::optional<ColumnMemory>& own) {
-    if (own.has_value()) return own->take<T>();
+  Buffer<T> take(ColumnMemory& own) {
+    if (file_ == nullptr) return own.take<T>();
     const std::lock_guard lock(mutex_);
-    return file_
-        ->take<T>();  // NOLINT(bugprone-unchecked-optional-access): either there is a file, or own() gives memory
+    return file_->take<T>();
   }
 
  private:
-  Storage storage_;
   std::int64_t n_rows_, n_columns_;
   std::mutex mutex_;
-  std::optional<ColumnMemory> file_;
+  std::unique_ptr<ColumnMemory> file_;
 };
 
 // What all threads share.
@@ -277,7 +271,7 @@ class TileParser {
   Shared& shared_;
   const WideJob& job_;
   std::int64_t n_rows_, stride_;
-  std::optional<ColumnMemory> own_;
+  ColumnMemory own_;
   ColumnParser parser_;
   Dictionary dictionary_;
   std::vector<std::uint32_t> begins_, ends_;  // by record and column of the tile

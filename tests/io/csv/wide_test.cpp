@@ -81,7 +81,8 @@ void expect_all_same(const std::string& text, const ReadOptions& options = {}, c
 std::string header(std::int64_t n_columns, const std::string& quote = "", const std::string& end = "\n") {
   std::string text;
   for (std::int64_t c = 0; c < n_columns; ++c) {
-    text += (c > 0 ? "," : "") + quote + "c" + std::to_string(c + 1) + quote;
+    if (c > 0) text += ',';
+    text.append(quote).append("c").append(std::to_string(c + 1)).append(quote);
   }
   return text + end;
 }
@@ -169,11 +170,14 @@ TEST(WideCsv, ReportsTheColumnThatFailsWithoutAnotherReading) {
 
 TEST(WideCsv, ReportsMistakesOfTheFormAsRecordsDo) {
   const std::string good = table_with({}, 4, 70);
-  for (const char* row : {"1,2\n", "\"open\n", "\"a\"b,1\n", "1,2,\xff\n"}) expect_all_same(good + row + good);
+  for (const char* row : {"1,2\n", "\"open\n", "\"a\"b,1\n", "1,2,\xff\n"}) {
+    std::string text = good;
+    expect_all_same(text.append(row).append(good));
+  }
   std::string many = good;
   many.insert(many.size() - 1, ",surplus");
   expect_all_same(many);
-  expect_all_same(std::string("a,b,c\n1,\0,2\n", 13));
+  expect_all_same(std::string("a,b,c\n1,\0,2\n", 12));
   ReadOptions ragged;
   ragged.allow_ragged = true;
   expect_all_same(many + "1,2\n", ragged);
