@@ -144,16 +144,23 @@ class ColumnOperator final : public Operator {
   // Computes z of a leaf's columns.
   void add_leaf(std::int64_t leaf, const double* y, Space& space, double* z) const {
     space.groups->clear();
-    for (std::int64_t group = 0; group < n_groups_; ++group) {
-      const std::int64_t begin = group_begin(group, n_rows_, n_groups_);
-      const std::int64_t end = group_begin(group + 1, n_rows_, n_groups_);
-      for (std::int64_t first = begin; first < end; first += kRowsAtOnce) {
-        Slab rows = slab(leaf, first, std::min(kRowsAtOnce, end - first), space);
-        rows.fresh = first == begin;
-        (rows_->dtype() == ElementType::float32 ? kernels_.of_float.add : kernels_.of_double.add)(rows, y + first,
+    std::int64_t group = 0, last = group_begin(1, n_rows_, n_groups_);  // the end of the group
+    bool fresh = true;
+    for (std::int64_t first = 0; first < n_rows_; first += kRowsAtOnce) {
+      const Slab rows = slab(leaf, first, std::min(kRowsAtOnce, n_rows_ - first), space);
+      for (std::int64_t row = first; row < first + rows.n_rows;) {
+        Slab part = rows;
+        part.values = space.values.data() + (row - first) * kStride * size_of(rows_->dtype());
+        part.n_rows = std::min(first + rows.n_rows, last) - row;
+        part.fresh = fresh;
+        (rows_->dtype() == ElementType::float32 ? kernels_.of_float.add : kernels_.of_double.add)(part, y + row,
                                                                                                   space.group.data());
+        row += part.n_rows;
+        fresh = row == last;
+        if (!fresh) continue;
+        space.groups->push(space.group.data());
+        if (++group < n_groups_) last = group_begin(group + 1, n_rows_, n_groups_);
       }
-      space.groups->push(space.group.data());
     }
     const double* const sums = space.groups->finish();
     const std::int64_t column = leaf * kLeafColumns;
