@@ -1,6 +1,7 @@
 """Times the programs of a row. Each has a forked process, which shares the row's data without a copy. They take turns,
 and another one begins each round, so that what disturbs the machine disturbs all. A program that needs longer than the
-limit for a round is ended: it is "too slow". One whose rounds together reach the limit has no further round.
+limit for a round is ended: it is "too slow". One whose rounds together reach the limit has no further round, nor has one
+that is far behind the fastest rival in all figures.
 """
 import multiprocessing
 import os
@@ -12,6 +13,8 @@ import time
 import numpy as np
 
 SHORT = 0.1  # seconds for which a short phase is repeated; its median counts
+FAR = 5.0  # times what the fastest rival takes
+CHEAP = 1.0  # seconds for which a round is repeated even so
 PREPARE = 180  # seconds that a program may take to prepare, and to compare its answer
 
 
@@ -26,7 +29,8 @@ def measure(row, arguments):
                 order = list(turns.values())
                 order = order[i % len(order):] + order[:i % len(order)]
                 for turn in order:
-                    turn.round()
+                    if i == 0 or not turn.is_far_behind(turns.values()):
+                        turn.round()
                     if i == 0:
                         turn.judge()
         finally:
@@ -63,6 +67,15 @@ class Turn:
         self.spent += time.perf_counter() - begin
         for phase, sample in answer.items():
             self.samples.setdefault(phase, []).append(sample)
+
+    def is_far_behind(self, turns):
+        """Whether another round cannot make this program the fastest rival in any figure."""
+        rivals = [turn for turn in turns if turn.name != "stope"]
+        if self not in rivals or self.spent < CHEAP or not self.samples:
+            return False
+        figures = {name for name in self.samples if not name.endswith("_cpu") and name != "build"}
+        fastest = {name: min(min(turn.samples[name]) for turn in rivals if name in turn.samples) for name in figures}
+        return all(min(self.samples[name]) > FAR * fastest[name] for name in figures)
 
     def judge(self):
         """Keeps our answer, or compares a rival's with it."""
