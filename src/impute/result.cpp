@@ -42,9 +42,10 @@ bool all_whole(const Column& column) {
 ResultTable::ResultTable(const Fitted& fitted, const Table& table) : fitted_(fitted), table_(table), result_(table) {
   check_names(table);
   match_columns(fitted.features(), table, Compat::none);
+  for (const Column& column : table.columns) names_.add(column.name);
   for (const FilledColumn& filled : fitted.columns()) {
     const Column& train = fitted.column(filled);
-    const std::int64_t at = table.find(train.name);
+    const std::int64_t at = names_.find(train.name);
     places_.push_back(at);
     sources_.push_back(at < 0 ? nullptr : &table.columns[static_cast<std::size_t>(at)]);
     if (at < 0) continue;
@@ -103,9 +104,8 @@ void ResultTable::add_indicators(const RunOptions& run) {
     Column indicator;
     indicator.name = "missing(" + sources_[i]->name + ")";
     indicator.type = ValueType::integer;
-    if (result_.find(indicator.name) >= 0) {
-      throw column_error(ErrorCode::invalid_data, table_,
-                         table_.columns[static_cast<std::size_t>(result_.find(indicator.name))],
+    if (const std::int64_t at = names_.find(indicator.name); at >= 0) {
+      throw column_error(ErrorCode::invalid_data, table_, table_.columns[static_cast<std::size_t>(at)],
                          " has the name of an indicator", -1, "indicators");
     }
     Buffer<float> values(table_.n_rows);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/name_index.hpp"
 #include "impute/fitted.hpp"
 #include "stope/table.hpp"
 
@@ -39,6 +40,7 @@ class ResultTable {
 
   const Fitted& fitted_;
   const Table& table_;
+  NameIndex names_;  // of the table's columns
   Table result_;
   std::vector<const Column*> sources_;
   std::vector<std::int64_t> places_;

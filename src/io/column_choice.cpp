@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/counted.hpp"
 #include "io/roles.hpp"
@@ -115,6 +113,10 @@ class Lists {
   /// Names that an entry of a list names itself, and columns with a role, have to be taken before all patterns.
   void take_names(const std::vector<std::string>& texts, std::string_view option, std::vector<std::int64_t>& columns) {
     for (const std::string& text : texts) {
+      if (const std::int64_t column = names_.index_of(text); column >= 0) {
+        if (take(column, text, option)) columns.push_back(column);
+        continue;
+      }
       const std::string_view said = option == "nominal" && text == id_ ? "id" : option;
       const Found found = find_all(names_, text, said);
       if (found.by == By::pattern) continue;
@@ -127,12 +129,13 @@ class Lists {
   void take_patterns(const std::vector<std::string>& texts, std::string_view option,
                      std::vector<std::int64_t>& columns) {
     for (const std::string& text : texts) {
+      if (names_.has(text)) continue;
       const Found found = find_all(names_, text, option);
       if (found.by == By::name) continue;
       for (const std::int64_t column : found.columns) {
-        const auto taken = options_.find(column);
-        if (taken != options_.end() && !by_pattern_.contains(column)) continue;
-        by_pattern_.insert(column);
+        if (by_pattern_.empty()) by_pattern_.resize(names_.names().size());
+        if (has(column) && !by_pattern_[static_cast<std::size_t>(column)]) continue;
+        by_pattern_[static_cast<std::size_t>(column)] = true;
         if (take(column, text, option)) columns.push_back(column);
       }
     }
@@ -143,23 +146,28 @@ class Lists {
     if (column >= 0) take(column, text, option);
   }
 
-  bool has(std::int64_t column) const { return options_.contains(column); }
+  bool has(std::int64_t column) const {
+    return !options_.empty() && !options_[static_cast<std::size_t>(column)].empty();
+  }
   void set_id(const std::string& id) { id_ = id; }
 
  private:
   // False if the column is in the list already.
   bool take(std::int64_t column, const std::string& text, std::string_view option) {
-    const auto [at, is_new] = options_.emplace(column, option);
-    if (is_new || at->second == option) return is_new;
+    if (options_.empty()) options_.resize(names_.names().size());
+    std::string_view& taken = options_[static_cast<std::size_t>(column)];
+    const bool is_new = taken.empty();
+    if (is_new) taken = option;
+    if (taken == option) return is_new;
     throw Error(ErrorCode::invalid_argument,
-                "column '" + text + "' is named by both " + std::string(at->second) + " and " + std::string(option),
+                "column '" + text + "' is named by both " + std::string(taken) + " and " + std::string(option),
                 {.option = std::string(option), .feature = text});
   }
 
   const ColumnNames& names_;
   std::string id_;
-  std::unordered_map<std::int64_t, std::string_view> options_;
-  std::unordered_set<std::int64_t> by_pattern_;
+  std::vector<std::string_view> options_;  // by column, empty where none has it; no entries before the first
+  std::vector<bool> by_pattern_;           // likewise
 };
 
 // Columns that are to be ignored: `ignore`, and what `select` leaves out.
@@ -172,13 +180,14 @@ std::vector<std::int64_t> choose_ignored(const ColumnNames& names, const ReadOpt
   roles.take_names(options.ignore, "ignore", columns);
   roles.take_patterns(options.ignore, "ignore", columns);
   if (options.select.empty()) return columns;
-  std::unordered_set<std::int64_t> selected;
+  std::vector<bool> selected(names.names().size());
   for (const std::string& text : options.select) {
-    const Found found = find_all(names, text, "select");
-    selected.insert(found.columns.begin(), found.columns.end());
+    for (const std::int64_t column : find_all(names, text, "select").columns) {
+      selected[static_cast<std::size_t>(column)] = true;
+    }
   }
   for (std::int64_t i = 0; i < std::ssize(names.names()); ++i) {
-    if (!selected.contains(i) && !roles.has(i)) columns.push_back(i);
+    if (!selected[static_cast<std::size_t>(i)] && !roles.has(i)) columns.push_back(i);
   }
   return columns;
 }

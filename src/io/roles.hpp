@@ -27,13 +27,13 @@ class ColumnNames {
 
   /// Whether a column has that name.
   bool has(std::string_view name) const { return index_of(name) >= 0; }
+  /// The index of the column of that name, or -1.
+  std::int64_t index_of(std::string_view name) const;
   const std::vector<std::string>& names() const { return names_; }
   UnknownColumns unknown() const { return unknown_; }
   const std::string& source() const { return source_; }
 
  private:
-  std::int64_t index_of(std::string_view name) const;
-
   std::vector<std::string> names_;
   // The first question makes it: most tables are read without any, and some have millions of columns.
   mutable NameIndex index_;

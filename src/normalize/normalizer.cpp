@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "base/checked.hpp"
 #include "base/choices.hpp"
 #include "base/guarded.hpp"
+#include "base/name_index.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
 #include "base/thread_pool.hpp"
@@ -191,18 +191,18 @@ Table Normalizer::apply(const Table& table, const RunOptions& run) const try {
   Table result = table;
   if (options_.method == Normalization::none) return result;
 
-  std::unordered_map<std::string_view, const ColumnTransform*> by_name;
-  for (const ColumnTransform& transform : transforms_) by_name.emplace(transform.name, &transform);
+  NameIndex by_name(transforms_.size());
+  by_name.add_all(transforms_, [](const ColumnTransform& transform) -> std::string_view { return transform.name; });
   std::vector<std::pair<Column*, const ColumnTransform*>> work;
   for (Column& column : result.columns) {
-    const auto found = by_name.find(column.name);
-    if (found == by_name.end()) continue;
+    const std::int64_t found = by_name.find(column.name);
+    if (found < 0) continue;
     if (column.nominal()) {
       throw column_error(
           ErrorCode::invalid_data, table, column,
           " is " + std::string(to_string(column.type)) + ", but the normalisation was fitted to a numeric column");
     }
-    work.emplace_back(&column, found->second);
+    work.emplace_back(&column, &transforms_[static_cast<std::size_t>(found)]);
   }
   const auto n_columns = static_cast<std::int64_t>(work.size());
   const std::int64_t row_bytes = checked::mul(n_columns, std::int64_t{sizeof(double)});

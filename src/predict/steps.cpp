@@ -1,12 +1,12 @@
 #include "predict/steps.hpp"
 
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <variant>
 
 #include "base/memory.hpp"
+#include "base/name_index.hpp"
 #include "stope/error.hpp"
 
 namespace stope::predict {
@@ -92,12 +92,15 @@ void require_steps(const ChainModel& chain) {
 }
 
 Table as_taken(const Model& step, Table table) {
-  std::unordered_map<std::string_view, Role> roles;
-  for (const Column& column : step.columns.columns) roles.emplace(column.name, column.role);
+  const std::vector<Column>& columns = step.columns.columns;
+  NameIndex places(columns.size());
+  places.add_all(columns, [](const Column& column) -> std::string_view { return column.name; });
   const auto is_plain = [](Role role) { return role == Role::regular || role == Role::ignore; };
   for (Column& column : table.columns) {
-    const auto found = roles.find(column.name);
-    if (found != roles.end() && is_plain(column.role) && is_plain(found->second)) column.role = found->second;
+    const std::int64_t found = places.find(column.name);
+    if (found < 0) continue;
+    const Role role = columns[static_cast<std::size_t>(found)].role;
+    if (is_plain(column.role) && is_plain(role)) column.role = role;
   }
   return table;
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 
 #include "base/counted.hpp"
+#include "base/name_index.hpp"
 #include "io/csv/readings.hpp"
 
 namespace stope::io::csv {
@@ -68,7 +68,8 @@ bool counts_up(const Text& text, const HeadRecord& record, const std::vector<Evi
 // although columns without names have these names.
 bool names_the_same(const Text& text, const HeadRecord& first, const std::vector<std::string>& first_names,
                     const FieldRules& rules) {
-  const std::unordered_set<std::string_view> names(first_names.begin(), first_names.end());
+  NameIndex names(first_names.size());
+  names.add_all(first_names, [](const std::string& name) -> std::string_view { return name; });
   bool numbers = true;
   std::size_t n_known = 0;
   for (const HeadField& field : first.fields) {

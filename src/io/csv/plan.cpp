@@ -6,6 +6,7 @@
 
 #include "base/counted.hpp"
 #include "base/name_index.hpp"
+#include "base/progress.hpp"
 #include "io/column_choice.hpp"
 #include "io/csv/head.hpp"
 #include "io/csv/header.hpp"
@@ -19,6 +20,7 @@ namespace {
 // chunk.
 constexpr std::int64_t kHeadRecords = 1000;
 constexpr std::int64_t kHeadBytes = std::int64_t{256} << 10;
+constexpr std::size_t kPollColumns = 65536;
 constexpr std::size_t kHeadValues = 500;  // a column with more at the head has mostly distinct ones: names, keys
 
 bool is_alphanumeric(char c) {
@@ -317,6 +319,7 @@ Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schem
     throw Error(error.code(), error.message() + "; " + plan.title_doubt, place);
   }
   for (std::size_t i = 0; i < plan.columns.size(); ++i) {
+    if (i % kPollColumns == 0) poll_step(cancel);
     ColumnPlan& column = plan.columns[i];
     if (!column.declared) guess_readings(column, text, data, i, plan.columns.size(), plan.rules);
     if (column.declared && column.kind == Kind::numeric) {
