@@ -100,20 +100,33 @@ TrainImages make_train_images(const ImageMap& map, const TrainPart& part, std::i
     if (count < kScanBlockRows) {
       std::fill_n(block, kScanBlockRows * n_columns, std::numeric_limits<float>::quiet_NaN());
     }
+    if (!train.near_rows.empty()) {
+      // A loop of its own, so that many rows are on their way from memory at once.
+      double* to = train.near_rows.data() + first * width;
+      for (std::int64_t i = 0; i < count; ++i) {
+        const double* const from = part.rows + train.row(first + i) * width;
+        for (std::int64_t c = 0; c < width; ++c) *to++ = from[c];
+      }
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t row = train.row(first + i);
-      const float* const image = images.rows.data() + row * n_columns;
+      const float* image = images.rows.data() + row * n_columns;
+      double residual = 0.0;
+      float short_image[2 * TrainImages::kMostNearColumns];
+      if (train.near_rows.empty()) {
+        residual = images.residuals[row];
+      } else {
+        // The image is made once more from the row, which is near: to read it would be another cache miss.
+        residual = map.map(train.near_rows.data() + (first + i) * width, short_image);
+        if (!(residual <= usual)) std::fill_n(short_image, n_columns, std::numeric_limits<float>::quiet_NaN());
+        image = short_image;
+      }
       bool lacks = false;
       for (std::int64_t c = 0; c < n_columns; ++c) {
         block[c * kScanBlockRows + i] = image[c];
         lacks |= image[c] != image[c];
       }
-      if (!train.near_rows.empty()) {
-        const double* const values = part.rows + row * width;
-        double* const copy = train.near_rows.data() + (first + i) * width;
-        for (std::int64_t c = 0; c < width; ++c) copy[c] = values[c];
-      }
-      if (!(images.residuals[row] <= usual)) {
+      if (!(residual <= usual)) {
         train.always[static_cast<std::size_t>(number)] |= std::uint64_t{1} << i;
       } else if (lacks) {
         missing.store(true, std::memory_order_relaxed);
