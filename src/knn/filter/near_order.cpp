@@ -18,8 +18,9 @@ namespace {
 using Row = std::uint32_t;
 // A larger table begins with parts of so many rows.
 constexpr std::int64_t kMostRows = std::int64_t{1} << 31;
-// The images of so many rows stay in the second cache.
-constexpr std::int64_t kLocalRows = std::int64_t{1} << 14;
+// Parts whose images are copied, so that those of few columns stay in the second cache, and at last in the first.
+constexpr std::int64_t kCopiedRows[] = {std::int64_t{1} << 17, std::int64_t{1} << 14};
+constexpr int kCopies = 2;
 
 void run_alone(std::int64_t n_tasks, const std::function<void(std::int64_t)>& task) {
   for (std::int64_t i = 0; i < n_tasks; ++i) task(i);
@@ -61,8 +62,8 @@ class Splitter {
     });
     const SplitKey cut = key_number(keys, n, half, keys + n, run_tasks);
     // Every row is written to both sides, of which one grows: there is no branch to mispredict.
-    Row* const first = first_.data();
-    Row* const second = second_.data();
+    Row* const first = reinterpret_cast<Row*>(keys + n);
+    Row* const second = first + n;
     std::vector<std::int64_t> n_first(static_cast<std::size_t>(checked::ceil_div(n, kKeysPerTask)) + 1, 0);
     for_each_task([&](std::int64_t task, std::int64_t begin, std::int64_t end) {
       std::int64_t at_first = begin, at_second = begin;
@@ -83,44 +84,39 @@ class Splitter {
     return half;
   }
 
-  /// Splits a part on this thread until only leaves are left.
-  void finish(const float* images, Row* rows, std::int64_t n, const CancelToken& cancel) {
+  /// Splits a part on this thread until only leaves are left. `copies`: how often its images have been copied.
+  void finish(const float* images, Row* rows, std::int64_t n, int copies, const CancelToken& cancel) {
     if (n <= leaf_) return;
-    if (n <= kLocalRows) return finish_in_cache(images, rows, n);
-    cancel.check();
+    if (copies < kCopies && n <= kCopiedRows[copies]) return finish_copied(images, rows, n, copies, cancel);
+    if (copies == 0) cancel.check();
     const std::int64_t half = split(images, rows, n, run_alone);
-    finish(images, rows, half, cancel);
-    finish(images, rows + half, n - half, cancel);
+    finish(images, rows, half, copies, cancel);
+    finish(images, rows + half, n - half, copies, cancel);
   }
 
  private:
-  // The images lie anywhere in memory: they are copied once, and then split in the cache.
-  void finish_in_cache(const float* images, Row* rows, std::int64_t n) {
-    local_images_.resize(static_cast<std::size_t>(n * n_columns_));
-    local_rows_.resize(static_cast<std::size_t>(n));
-    float* to = local_images_.data();
+  // The images lie anywhere in memory. They are copied together before they are read level after level.
+  void finish_copied(const float* images, Row* rows, std::int64_t n, int copies, const CancelToken& cancel) {
+    while (copies + 1 < kCopies && n <= kCopiedRows[copies + 1]) ++copies;
+    std::vector<float>& copied = copied_images_[copies];
+    std::vector<Row>& order = copied_rows_[copies];
+    copied.resize(static_cast<std::size_t>(n * n_columns_));
+    order.resize(static_cast<std::size_t>(n));
+    float* to = copied.data();
     for (std::int64_t i = 0; i < n; ++i) {
       const float* const image = images + static_cast<std::int64_t>(rows[i]) * n_columns_;
       for (std::int64_t c = 0; c < n_columns_; ++c) *to++ = image[c];
     }
-    std::iota(local_rows_.begin(), local_rows_.end(), Row{0});
-    finish_local(local_rows_.data(), n);
-    for (Row& row : local_rows_) row = rows[row];
-    std::copy(local_rows_.begin(), local_rows_.end(), rows);
-  }
-  void finish_local(Row* rows, std::int64_t n) {
-    if (n <= leaf_) return;
-    const std::int64_t half = split(local_images_.data(), rows, n, run_alone);
-    finish_local(rows, half);
-    finish_local(rows + half, n - half);
+    std::iota(order.begin(), order.end(), Row{0});
+    finish(copied.data(), order.data(), n, copies + 1, cancel);
+    for (Row& row : order) row = rows[row];
+    std::copy(order.begin(), order.end(), rows);
   }
 
-  // Returns room for n keys and as many spare ones. There is room for the rows of either side, too.
+  // Returns room for n keys and as many spare ones, in which the rows of both sides have room afterwards.
   SplitKey* room_for(std::int64_t n) {
     if (keys_.size() < 2 * n) {
       keys_ = Buffer<SplitKey>(2 * n);
-      first_ = Buffer<Row>(n);
-      second_ = Buffer<Row>(n);
       prefer_huge_pages(keys_.data(), static_cast<std::size_t>(keys_.size()) * sizeof(SplitKey));
     }
     return keys_.data();
@@ -149,9 +145,8 @@ class Splitter {
   const std::int64_t n_columns_, leaf_;
   std::vector<float> low_, high_;
   Buffer<SplitKey> keys_;
-  Buffer<Row> first_, second_;
-  std::vector<float> local_images_;
-  std::vector<Row> local_rows_;
+  std::vector<float> copied_images_[kCopies];
+  std::vector<Row> copied_rows_[kCopies];
 };
 
 struct Part {
@@ -166,8 +161,8 @@ std::vector<Part> few_parts(std::vector<Part> parts, std::int64_t leaf, Row* row
   const RunTasks together = [&](std::int64_t n_tasks, const std::function<void(std::int64_t)>& task) {
     pool.parallel_for(n_tasks, cancel, [&](std::int64_t i, int) { task(i); });
   };
-  const auto enough = static_cast<std::size_t>(8 * pool.size());
-  while (parts.size() < enough && parts.front().size() > kLocalRows) {
+  const std::size_t enough = 8 * static_cast<std::size_t>(pool.size());
+  while (parts.size() < enough && parts.front().size() > kCopiedRows[kCopies - 1]) {
     std::vector<std::int64_t> halves(parts.size());
     const auto split = [&](std::size_t i, Splitter& splitter, const RunTasks& run_tasks) {
       const auto& [begin, end, images] = parts[i];
@@ -212,7 +207,7 @@ std::vector<std::int64_t> near_order(const float* images, std::int64_t n, std::i
   parts = few_parts(std::move(parts), leaf, rows.data(), splitters, pool, cancel);
   pool.parallel_for(std::ssize(parts), cancel, [&](std::int64_t i, int worker) {
     const Part& part = parts[static_cast<std::size_t>(i)];
-    splitters[static_cast<std::size_t>(worker)].finish(part.images, rows.data() + part.begin, part.size(), cancel);
+    splitters[static_cast<std::size_t>(worker)].finish(part.images, rows.data() + part.begin, part.size(), 0, cancel);
     const std::int64_t origin = (part.images - images) / n_columns;
     for (std::int64_t at = part.begin; at < part.end; ++at) order[static_cast<std::size_t>(at)] = origin + rows[at];
   });

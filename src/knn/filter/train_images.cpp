@@ -93,9 +93,10 @@ void put_box(const float* rows, std::int64_t number, std::int64_t n, std::int64_
 
 // Puts the images into the order of the blocks, so that near rows lie side by side, and makes the boxes and the copies
 // of short rows on the way.
-void order_rows(const TrainPart& part, std::int64_t width, std::int64_t n_columns, RowImages& images,
+void order_rows(const RowMapper& mapper, const TrainPart& part, std::int64_t width, RowImages& images,
                 TrainImages& train, ThreadPool& pool, const CancelToken& cancel) {
   constexpr std::int64_t kBlocksPerTask = 64;
+  const std::int64_t n_columns = mapper.image_map().n_columns();
   RowImages ordered{Buffer<float>(checked::mul(train.n_rows, n_columns)), Buffer<double>(train.n_rows), images.missing};
   prefer_huge_pages(ordered.rows.data(), static_cast<std::size_t>(ordered.rows.size()) * sizeof(float));
   if (width <= TrainImages::kMostNearColumns) {
@@ -105,14 +106,27 @@ void order_rows(const TrainPart& part, std::int64_t width, std::int64_t n_column
   BoxLevel boxes(train.n_blocks, n_columns);
   const auto put_block = [&](std::int64_t number) {
     const std::int64_t first = number * kScanBlockRows, end = std::min(first + kScanBlockRows, train.n_rows);
+    if (!train.near_rows.empty()) {
+      // A loop of its own, so that many rows are on their way from memory at once.
+      double* to = train.near_rows.data() + first * width;
+      for (std::int64_t position = first; position < end; ++position) {
+        const double* const from = part.rows + train.row(position) * width;
+        for (std::int64_t c = 0; c < width; ++c) *to++ = from[c];
+      }
+    }
     for (std::int64_t position = first; position < end; ++position) {
       const std::int64_t row = train.row(position);
-      std::copy_n(images.rows.data() + row * n_columns, n_columns, ordered.rows.data() + position * n_columns);
-      ordered.residuals[position] = images.residuals[row];
+      float* const image = ordered.rows.data() + position * n_columns;
       boxes.add_row(number, row);
-      if (!train.near_rows.empty()) {
-        std::copy_n(part.rows + row * width, width, train.near_rows.data() + position * width);
+      if (train.near_rows.empty()) {
+        std::copy_n(images.rows.data() + row * n_columns, n_columns, image);
+        ordered.residuals[position] = images.residuals[row];
+        continue;
       }
+      // The image is made once more from the row, which is near: to read it would be another cache miss.
+      const double residual = mapper.map(train.near_rows.data() + position * width, image);
+      ordered.residuals[position] = residual;
+      if (!(residual <= train.residual)) std::fill_n(image, n_columns, std::numeric_limits<float>::quiet_NaN());
     }
     put_box(ordered.rows.data() + first * n_columns, number, end - first, n_columns, boxes);
   };
@@ -162,7 +176,7 @@ TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, st
   images = make_row_images(mapper, part.rows, n, width, pool, cancel);
   hide_images(train.residual, n_columns, images, pool, cancel);
   train.rows = near_order(images.rows.data(), n, n_columns, kScanBlockRows, pool, cancel);
-  order_rows(part, width, n_columns, images, train, pool, cancel);
+  order_rows(mapper, part, width, images, train, pool, cancel);
   return train;
 }
 
