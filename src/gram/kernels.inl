@@ -84,35 +84,40 @@ STOPE_INLINE double leaf_of(Doubles (&fours)[kFours]) {
   return add_lanes(fours[0]);
 }
 
-STOPE_INLINE void add_fours(const Doubles (&slots)[kTogether], Doubles* fours) {
-#pragma GCC unroll 16
-  for (int i = 0; i < kTogether; i += 4) {
-    fours[i / 4] = add_neighbours(add_neighbours(slots[i], slots[i + 1]), add_neighbours(slots[i + 2], slots[i + 3]));
-  }
-}
-
-template <class T, bool shifted>
-STOPE_INLINE double whole_leaf(const T* row, const double* shift, const double* x) {
-  Doubles fours[kFours];
+// A whole leaf of n neighbouring rows. Memory delivers several rows at once faster than one after the other, and x is
+// read once for all.
+template <class T, bool shifted, int n>
+STOPE_INLINE void whole_leaves(const T* first, std::int64_t stride, const double* shift, const double* x, double* sums,
+                               std::int64_t sums_stride) {
+  constexpr int kOfRow = kTogether / n;
+  static_assert(kOfRow % 4 == 0 && kVectors % kOfRow == 0);
+  Doubles fours[n][kFours];
 #pragma GCC unroll 1
-  for (int part = 0; part < kVectors; part += kTogether) {
-    Doubles slots[kTogether];
-    const std::int64_t first = part * kLanes;
+  for (int part = 0; part < kVectors; part += kOfRow) {
+    Doubles slots[n][kOfRow];
+#pragma GCC unroll 4
+    for (int round = 0; round < kLeafRounds; ++round) {
 #pragma GCC unroll 16
-    for (int i = 0; i < kTogether; ++i) {
-      const std::int64_t column = first + i * kLanes;
-      slots[i] = values<T, shifted>(row, shift, column) * doubles_at(x + column);
-    }
-    for (std::int64_t round = kSlots; round < kLeafColumns; round += kSlots) {
-#pragma GCC unroll 16
-      for (int i = 0; i < kTogether; ++i) {
-        const std::int64_t column = round + first + i * kLanes;
-        slots[i] += values<T, shifted>(row, shift, column) * doubles_at(x + column);
+      for (int i = 0; i < kOfRow; ++i) {
+        const std::int64_t column = round * kSlots + (part + i) * kLanes;
+        const Doubles right = doubles_at(x + column);
+#pragma GCC unroll 4
+        for (int r = 0; r < n; ++r) {
+          const Doubles product = values<T, shifted>(first + r * stride, shift, column) * right;
+          slots[r][i] = round == 0 ? product : slots[r][i] + product;
+        }
       }
     }
-    add_fours(slots, fours + part / 4);
+#pragma GCC unroll 4
+    for (int r = 0; r < n; ++r) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kOfRow; i += 4) {
+        fours[r][(part + i) / 4] = add_neighbours(add_neighbours(slots[r][i], slots[r][i + 1]),
+                                                  add_neighbours(slots[r][i + 2], slots[r][i + 3]));
+      }
+    }
   }
-  return leaf_of(fours);
+  for (int r = 0; r < n; ++r) sums[r * sums_stride] = leaf_of(fours[r]);
 }
 
 // A leaf of n <= kSlots columns: a slot has one product, or none, which is +0.0.
@@ -177,27 +182,41 @@ STOPE_INLINE const double* shift_at(const Slab& slab, std::int64_t column) {
   return nullptr;
 }
 
+// Computes sums[row * n_leaves + leaf] of n neighbouring rows.
+template <class T, bool shifted, int n>
+STOPE_INLINE void dot_together(const T* first, const Slab& slab, const double* x, double* sums, std::int64_t n_leaves) {
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
+  std::int64_t column = 0, leaf = 0;
+  for (; column + kLeafColumns <= slab.n_columns; column += kLeafColumns, ++leaf) {
+    for (int r = 0; r < n && slab.dot_ahead != 0; ++r) {
+      const T* const row = first + r * slab.row_stride;
+      for (std::int64_t line = column; line < column + kLeafColumns; line += kLine) {
+        __builtin_prefetch(reinterpret_cast<const char*>(row + line) + slab.dot_ahead, 0, 2);
+      }
+    }
+    whole_leaves<T, shifted, n>(first + column, slab.row_stride, shift_at<shifted>(slab, column), x + column,
+                                sums + leaf, n_leaves);
+  }
+  const std::int64_t left = slab.n_columns - column;
+  for (int r = 0; r < n && left > 0; ++r) {
+    const T* const row = first + r * slab.row_stride + column;
+    const double* const shift = shift_at<shifted>(slab, column);
+    sums[r * n_leaves + leaf] = left <= kSlots ? narrow_leaf<T, shifted>(row, shift, x + column, left)
+                                               : part_of_leaf<T, shifted>(row, shift, x + column, left);
+  }
+}
+
 template <class T, bool shifted>
 STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
-  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
-  for (std::int64_t r = 0; r < slab.n_rows; ++r) {
-    const T* row = static_cast<const T*>(slab.values) + r * slab.row_stride;
-    std::int64_t column = 0;
-    for (; column + kLeafColumns <= slab.n_columns; column += kLeafColumns) {
-      if (slab.dot_ahead != 0) {
-        for (std::int64_t line = column; line < column + kLeafColumns; line += kLine) {
-          __builtin_prefetch(reinterpret_cast<const char*>(row + line) + slab.dot_ahead, 0, 2);
-        }
-      }
-      *sums++ = whole_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column);
-    }
-    const std::int64_t left = slab.n_columns - column;
-    if (left > 0 && left <= kSlots) {
-      *sums++ = narrow_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, left);
-    } else if (left > 0) {
-      *sums++ =
-          part_of_leaf<T, shifted>(row + column, shift_at<shifted>(slab, column), x + column, left);
-    }
+  constexpr int kAtOnce = kTogether / 4;
+  const std::int64_t n_leaves = (slab.n_columns + kLeafColumns - 1) / kLeafColumns;
+  const T* row = static_cast<const T*>(slab.values);
+  std::int64_t r = 0;
+  for (; r + kAtOnce <= slab.n_rows; r += kAtOnce, row += kAtOnce * slab.row_stride, sums += kAtOnce * n_leaves) {
+    dot_together<T, shifted, kAtOnce>(row, slab, x, sums, n_leaves);
+  }
+  for (; r < slab.n_rows; ++r, row += slab.row_stride, sums += n_leaves) {
+    dot_together<T, shifted, 1>(row, slab, x, sums, n_leaves);
   }
 }
 

@@ -4,7 +4,7 @@
 #include "gram/operator_columns.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 #include "base/checked.hpp"
 #include "base/row_sums.hpp"
@@ -24,7 +24,7 @@ constexpr std::int64_t kLeastLeaves = 4;
 struct Space {
   Buffer<char> values;
   Buffer<double> group{kLeafColumns}, x{kLeafColumns};
-  std::optional<SumTree> groups;
+  std::unique_ptr<SumTree> groups;
   double sums[kRowsAtOnce];
 };
 
@@ -46,7 +46,7 @@ class ColumnOperator final : public Operator {
         sums_(checked::mul(n_rows_, n_leaves_)) {
     if (!options.shift.empty()) shift_ = padded_copy(options.shift, n_columns_, {});
     for (Space& space : spaces_) {
-      space.groups.emplace(kLeafColumns, kernels_.add_sums);
+      space.groups = std::make_unique<SumTree>(kLeafColumns, kernels_.add_sums);
       std::fill(space.group.begin(), space.group.end(), 0.0);
       space.values = Buffer<char>(kRowsAtOnce * kStride * size_of(rows_->dtype()));
     }

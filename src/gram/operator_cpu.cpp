@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "base/checked.hpp"
@@ -70,7 +70,7 @@ struct WorkSpace {
   Buffer<double> sums;   // sums of leaves: [row][leaf]
   Buffer<double> y;      // [vector][row of the panel]
   Buffer<double> group;  // sums of a group
-  std::optional<SumTree> groups;
+  std::unique_ptr<SumTree> groups;
 };
 
 class CpuOperator final : public Operator {
@@ -293,7 +293,7 @@ class CpuOperator final : public Operator {
     if (space.group.size() != size) {
       space.group = Buffer<double>(size);
       std::fill(space.group.begin(), space.group.end(), 0.0);
-      space.groups.emplace(size, kernels_.add_sums);
+      space.groups = std::make_unique<SumTree>(size, kernels_.add_sums);
     }
     space.groups->clear();
     rows_by_one(pass, first, last, space, space.group.data(), [&] { space.groups->push(space.group.data()); });

@@ -62,6 +62,7 @@ Table Pca::transform(const Table& table, const RunOptions& run) const try {
   ColumnMemory memory(storage_within(checked::mul(table.n_rows, row_bytes), memory_budget(run)), table.n_rows,
                       n_components(), row_bytes);
   std::vector<Buffer<double>> scores;
+  scores.reserve(explained_variance_.size());
   for (std::int64_t i = 0; i < n_components(); ++i) scores.push_back(memory.take<double>());
   const std::vector<double> divisors = divisors_of(explained_variance_, whiten_);
   const JobTime time(run);
@@ -122,6 +123,7 @@ bool Pca::transform_rows_to(const ArrayView& rows, T* scores, const RunOptions& 
   ThreadPool pool(gram::threads_for_products(rows.n_rows, n_features(), n_components(), run));
   gram::RowTerms terms{std::vector<double>(mean_.size(), 0.0), {}};
   if (centering_ == Centering::mean) terms.minus = mean_;
+  terms.times.reserve(scale_.size());
   for (const double scale : scale_) terms.times.push_back(1.0 / scale);
   const std::vector<double> divisors = divisors_of(explained_variance_, whiten_);
   const JobTime time(run);

@@ -104,6 +104,7 @@ TEST(ArrayRows, PredictionsAreThoseOfATable) {
     const std::vector<LinearModel> models = LinearModel::fit_each(labelled, options);
     for (const std::size_t n_models : {1, 2, 5}) {
       std::vector<const LinearModel*> chosen;
+      chosen.reserve(n_models);
       for (std::size_t i = 0; i < n_models; ++i) chosen.push_back(&models[i]);
       std::vector<double> got(static_cast<std::size_t>(n) * n_models);
       ASSERT_TRUE(LinearModel::predict_rows(chosen, rows.view(), got.data()));

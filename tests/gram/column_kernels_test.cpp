@@ -76,6 +76,7 @@ template <class T>
 void check_copies(std::int64_t n, std::int64_t begin, std::int64_t end, bool weighted) {
   const auto columns = draw_columns<T>(n, end, static_cast<std::uint64_t>(n * 1000 + end));
   std::vector<const T*> pointers;
+  pointers.reserve(columns.size());
   for (const auto& column : columns) pointers.push_back(column.data());
   const Moved moved(n, end);
   const std::int64_t n_rows = end - begin, stride = n + 2, row_stride = n_rows + 1;
@@ -195,6 +196,7 @@ TEST(ColumnSummaries, AreTheirDefinition) {
       owned.push_back(column_of(floats[1]));
       wanted.push_back(defined(floats[1], weights));
       std::vector<const Column*> columns;
+      columns.reserve(owned.size());
       for (const Column& column : owned) columns.push_back(&column);
       for (const int threads : {1, 3}) {
         ThreadPool pool(threads);
