@@ -223,8 +223,8 @@ std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan&
                                         avx512vnni::box_functions};
   constexpr device::Instances kEncoders = {&scalar::kEncodeKernels, &avx2::kEncodeKernels, &avx512::kEncodeKernels};
   const device::Backend backend = plan.backend.backend;
-  return std::make_unique<FilterSearcher>(fitted, plan, pool, run, form, kScans.of(backend),
-                                          kBoxes.of(backend)(form), *kEncoders.of(backend));
+  return std::make_unique<FilterSearcher>(fitted, plan, pool, run, form, kScans.of(backend), kBoxes.of(backend)(form),
+                                          *kEncoders.of(backend));
 }
 
 }  // namespace stope::knn
