@@ -14,12 +14,12 @@ int all_column_kernels(const ColumnKernels* (&out)[3]) {
 }
 
 const ColumnKernels& column_kernels() {
-  static const ColumnKernels& best = []() -> const ColumnKernels& {
+  static const ColumnKernels* const best = [] {
     const ColumnKernels* known[3] = {};
     const int n = all_column_kernels(known);
-    return *known[n - 1];
+    return known[n - 1];
   }();
-  return best;
+  return *best;
 }
 
 }  // namespace stope::gram

@@ -49,7 +49,7 @@ ColumnNames::ColumnNames(std::vector<std::string> names, UnknownColumns unknown,
 std::int64_t ColumnNames::index_of(std::string_view name) const {
   if (index_.size() == 0) {
     index_ = NameIndex(names_.size());
-    index_.add_all(names_, [](const std::string& name) -> std::string_view { return name; });
+    index_.add_all(names_, [](const std::string& each) -> std::string_view { return each; });
   }
   return index_.find(name);
 }
