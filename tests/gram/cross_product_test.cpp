@@ -69,7 +69,9 @@ TEST(TileProduct, ComputesPartsOfTiles) {
           for (std::int64_t i = 0; i < kTile; ++i) {
             for (std::int64_t j = 0; j < kStride; ++j) {
               const double got = part[static_cast<std::size_t>(i * kStride + j)];
-              if (j >= kTile) ASSERT_EQ(got, 0.5) << i << " " << j;
+              if (j >= kTile) {
+                ASSERT_EQ(got, 0.5) << i << " " << j;
+              }
               if (i >= n_rows || j >= n_columns || (on_diagonal && j < i)) continue;
               ASSERT_EQ(got, 0.5 + whole[static_cast<std::size_t>(i * kTile + j)])
                   << level << ": " << n_rows << " x " << n_columns << ", entry " << i << " " << j;

@@ -77,7 +77,9 @@ void expect_the_maps_images(const Table& table, const std::string& metric) {
       ASSERT_EQ(std::isnan(ours), std::isnan(residual));
       ASSERT_EQ(found[n], 42.0F) << "written behind the image";
       // The norm of a unit row is added up in another order.
-      if (!std::isnan(residual)) ASSERT_NEAR(ours, residual, unit_rows ? 1e-14 : 1e-9 * residual);
+      if (!std::isnan(residual)) {
+        ASSERT_NEAR(ours, residual, unit_rows ? 1e-14 : 1e-9 * residual);
+      }
       for (std::size_t c = 0; c < n; ++c) {
         if (std::isnan(expected[c])) {
           ASSERT_TRUE(std::isnan(found[c])) << c;
