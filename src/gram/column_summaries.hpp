@@ -42,7 +42,7 @@ class ColumnSummaries {
   std::int64_t n_rows_, n_groups_;
   const double* weights_;  // null: ones
   ThreadPool& pool_;
-  const CancelToken& cancel_;
+  const CancelToken cancel_;
   std::vector<ColumnSummary> summaries_;
   std::vector<double> sums_, totals_;  // of values and weights: [column][group of rows]
 };
