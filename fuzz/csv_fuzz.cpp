@@ -101,6 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   io::csv::Tuning tuning;
   tuning.chunk_bytes = 1 + data[1] % 80;
   tuning.batch_fields = 1 + data[2] % 32;
+  tuning.tile_width = data[3] & 64 ? 1 + data[3] % 7 : data[3] & 128 ? -1 : 0;
   tuning.kernels = kernels[data[3] % n_kernels];
   if (data[1] >= 240) options.comment = '#';
   if (data[2] >= 240) options.skip_lines = data[2] - 240;
@@ -108,7 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Outcome outcome = read(text, options, tuning);
   // One chunk and the best kernels. Batches are short, since clearing the buffers of long ones would take most of the
   // time.
-  require_equal(outcome, read(text, options, {1 << 20, 64, nullptr}));
+  require_equal(outcome, read(text, options, {.chunk_bytes = 1 << 20, .batch_fields = 64}));
   const bool plain = options.comment == '\0' && options.skip_lines == 0 && !text.starts_with("sep=") &&
                      !text.starts_with("SEP=") && options.encoding == Encoding::utf8 && options.separator != '\0' &&
                      options.header != Header::automatic && options.nominal_order == NominalOrder::sorted &&
