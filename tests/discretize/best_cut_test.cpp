@@ -10,6 +10,7 @@
 #include "discretize/value_order.hpp"
 #include "discretize_cases.hpp"
 #include "effort.hpp"
+#include "expect_error.hpp"
 #include "stope/discretize.hpp"
 #include "stope/error.hpp"
 
@@ -356,7 +357,7 @@ TEST(BestCut, PermutationsSayWhatChanceDoes) {
   options.seed = 1;
   EXPECT_NE(best_cuts(table, options).cuts[20].p_value, ranking.cuts[20].p_value);
   options.n_permutations = -1;
-  EXPECT_THROW(best_cuts(table, options), Error);
+  expect_error(ErrorCode::invalid_argument, "the number of permutations is -1", [&] { best_cuts(table, options); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "discretize/md_global.hpp"
 #include "discretize_cases.hpp"
 #include "effort.hpp"
+#include "expect_error.hpp"
 #include "oracle/interval_oracle.hpp"
 #include "stope/error.hpp"
 #include "stope/find_cuts.hpp"
@@ -293,7 +294,8 @@ TEST(Methods, WhatTheyCannotUseIsRefused) {
   options = by(DiscretizeMethod::md_global);
   options.max_cuts = -1;
   EXPECT_EQ(code(options), ErrorCode::invalid_argument);
-  EXPECT_THROW(discretize_method("mdl"), Error);
+  expect_error(ErrorCode::invalid_argument, "unknown method of discretisation 'mdl'",
+               [&] { discretize_method("mdl"); });
   EXPECT_EQ(discretize_method("md-global"), DiscretizeMethod::md_global);
 }
 

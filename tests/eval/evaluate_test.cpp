@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 
@@ -61,16 +61,6 @@ Table mixed_table(std::int64_t n_rows, std::uint64_t seed, bool nominal_label) {
 Table line_table() {
   return table_of(
       {make_numeric("x", {0, 1, 2, 10, 11, 12}), as_label(make_nominal("class", {0, 0, 1, 1, 1, 1}, {"a", "b"}))});
-}
-
-void expect_error(ErrorCode code, const std::string& part, const std::function<void()>& act) {
-  try {
-    act();
-    FAIL() << "no exception, expected: " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-  }
 }
 
 EvaluateOptions options_of(Scheme scheme, Ks ks = {5}) {
@@ -149,7 +139,7 @@ TEST(EvaluateClassification, WeightsStayWithTheirFeatures) {
   const ClassificationScores expected = scores(table, {9, 0.25, 1});  // small, large, colour
   EXPECT_NE(expected.confusion, scores(table, {1, 0.25, 9}).confusion);
   expect_same(scores(nominal_first, {1, 0.25, 9}), expected);  // colour, large, small
-  EXPECT_THROW(scores(table, {1, 1}), Error);
+  expect_error(ErrorCode::invalid_argument, "2 feature weights for 3 features", [&] { scores(table, {1, 1}); });
 }
 
 TEST(EvaluateClassification, HoldoutScoresTheTestPartOnly) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "stope/tree_format.hpp"
@@ -125,10 +126,11 @@ TEST(FitTree, RefusesAMissingLabelWhicheverPartItsRowIsIn) {
 TEST(FitTree, WantsANominalLabel) {
   Table table = noisy_table(20);
   table.columns[2].role = Role::regular;
-  EXPECT_THROW(fit_tree(table, {}), Error);
-  EXPECT_THROW(evaluate_tree(table, {}), Error);
+  expect_error(ErrorCode::invalid_argument, "a tree needs a label", [&] { fit_tree(table, {}); });
+  expect_error(ErrorCode::invalid_argument, "a tree needs a label", [&] { evaluate_tree(table, {}); });
   table.columns[1].role = Role::label;
-  EXPECT_THROW(evaluate_tree(table, {}), Error);
+  expect_error(ErrorCode::invalid_argument, "a tree needs a nominal label; 'y' is numeric",
+               [&] { evaluate_tree(table, {}); });
 }
 
 }  // namespace

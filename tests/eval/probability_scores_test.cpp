@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/scores.hpp"
 
@@ -119,8 +120,10 @@ TEST(ProbabilityScores, AreNotANumberWhereNothingCanBeCompared) {
 }
 
 TEST(ProbabilityScores, RefuseCodesAndLengthsThatDoNotFit) {
-  EXPECT_THROW(score_probabilities({"a", "b"}, {2}, Numbers{0.5, 0.5}), Error);
-  EXPECT_THROW(score_probabilities({"a", "b"}, {0}, Numbers{0.5}), Error);
+  expect_error(ErrorCode::invalid_argument, "row 0: class code 2 is outside the 2 classes",
+               [&] { score_probabilities({"a", "b"}, {2}, Numbers{0.5, 0.5}); });
+  expect_error(ErrorCode::invalid_argument, "1 confidences for 1 rows and 2 classes",
+               [&] { score_probabilities({"a", "b"}, {0}, Numbers{0.5}); });
 }
 
 TEST(BalancedAccuracy, IsTheMeanRecallOfTheClassesThatOccur) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 #include "stope/warning.hpp"
@@ -104,10 +105,11 @@ TEST(Repeats, HaveTheDeviationOfTheirScores) {
 TEST(Repeats, OfLeaveOneOutAreRefusedAndSoAreNone) {
   EvaluateOptions options = gower();
   options.n_repeats = 0;
-  EXPECT_THROW(evaluate(mixed(20, true), options), Error);
+  expect_error(ErrorCode::invalid_argument, "0 repetitions", [&] { evaluate(mixed(20, true), options); });
   options.n_repeats = 2;
   options.scheme = Scheme::leave_one_out;
-  EXPECT_THROW(evaluate(mixed(20, true), options), Error);
+  expect_error(ErrorCode::invalid_argument, "leave-one-out has one way to split a table",
+               [&] { evaluate(mixed(20, true), options); });
 }
 
 TEST(KeptPredictions, AreThoseThatWereScored) {
@@ -195,9 +197,11 @@ TEST(Grid, GivesAParameterToTheMeasuresThatHaveIt) {
   const EvaluationGrid grid = evaluate_grid(table, options, {"manhattan", "minkowski"}, {{}});
   EXPECT_TRUE(grid.cells[0].metric.params.empty());
   EXPECT_EQ(grid.cells[1].metric.params.at("p"), "3");
-  EXPECT_THROW(evaluate_grid(table, options, {"manhattan"}, {{}}), Error);
-  EXPECT_THROW(evaluate_grid(table, options, {}, {{}}), Error);
-  EXPECT_THROW(evaluate_grid(table, options, {"minkowski"}, {}), Error);
+  expect_error(ErrorCode::invalid_argument, "none of these measures has a parameter 'p'",
+               [&] { evaluate_grid(table, options, {"manhattan"}, {{}}); });
+  expect_error(ErrorCode::invalid_argument, "no measure to evaluate", [&] { evaluate_grid(table, options, {}, {{}}); });
+  expect_error(ErrorCode::invalid_argument, "no normalisation to evaluate",
+               [&] { evaluate_grid(table, options, {"minkowski"}, {}); });
 }
 
 TEST(Grid, WarnsOfRangesOnlyWhereNoNormalisationIsTried) {
@@ -250,10 +254,10 @@ TEST(EvaluateLsq, LeavesOneOutAndRefusesClasses) {
   const LsqEvaluation evaluation = evaluate_lsq(numbers(20), options);
   EXPECT_EQ(evaluation.scores.n_rows, 20);
   EXPECT_TRUE(evaluation.fold_scores.empty());
-  EXPECT_THROW(evaluate_lsq(mixed(20, true), options), Error);
+  expect_error(ErrorCode::invalid_argument, "'label' is nominal", [&] { evaluate_lsq(mixed(20, true), options); });
   Table unlabelled = numbers(20);
   unlabelled.columns.back().role = Role::regular;
-  EXPECT_THROW(evaluate_lsq(unlabelled, options), Error);
+  expect_error(ErrorCode::invalid_argument, "evaluation needs a label", [&] { evaluate_lsq(unlabelled, options); });
 }
 
 TEST(EvaluateTrees, RepeatedKeepPredictionsAndConfidences) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/eval.hpp"
 
@@ -193,7 +194,7 @@ TEST(Holdout, FollowsTheSeed) {
 
 TEST(Holdout, RefusesWhatIsNoFraction) {
   for (const double fraction : {0.0, 1.0, -0.1, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_THROW(holdout_rows(10, fraction, 0), Error) << fraction;
+    expect_error(ErrorCode::invalid_argument, "is not between 0 and 1", [&] { holdout_rows(10, fraction, 0); });
   }
   expect_invalid("hold-out fraction 1.5 is not between 0 and 1", [] { holdout_rows(10, 1.5, 0); });
   expect_invalid("a hold-out split needs at least 2 rows, there are 1", [] { holdout_rows(1, 0.5, 0); });

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -156,8 +157,8 @@ TEST(Generate, RefusesWhatAKindDoesNotHave) {
   options.n_classes = -1;
   expect_refused(options, "-1 classes");
   const TableGenerator generator(options_of("blobs", 2, 5));
-  EXPECT_THROW(generator.rows(3, 3), Error);
-  EXPECT_THROW(generator.rows(-1, 3), Error);
+  expect_error(ErrorCode::invalid_argument, "rows 3 to 6 of a table of 5", [&] { generator.rows(3, 3); });
+  expect_error(ErrorCode::invalid_argument, "rows -1 to 2 of a table of 5", [&] { generator.rows(-1, 3); });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "expect_error.hpp"
 #include "gram/gram_cases.hpp"
 #include "stope/error.hpp"
 
@@ -76,8 +77,10 @@ TEST(CheckGram, BeyondFloat) {
 
 TEST(CheckGram, RefusesOtherLengths) {
   const Computed c = compute(3, 4, 12);
-  EXPECT_THROW(check_gram(view(c.matrix), c.x, std::vector<float>(5)), Error);
-  EXPECT_THROW(check_gram(view(c.matrix), std::vector<float>(3), c.z), Error);
+  expect_error(ErrorCode::invalid_argument, "the result has 5 numbers, the matrix 4 columns",
+               [&] { check_gram(view(c.matrix), c.x, std::vector<float>(5)); });
+  expect_error(ErrorCode::invalid_argument, "the vector has 3 numbers, the matrix 4 columns",
+               [&] { check_gram(view(c.matrix), std::vector<float>(3), c.z); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/array.hpp"
 #include "device/needs_gpu.hpp"
 #include "effort.hpp"
+#include "expect_error.hpp"
 #include "gram/gram_cases.hpp"
 #include "gram/shape.hpp"
 #include "stope/buffer.hpp"
@@ -329,17 +330,6 @@ TEST(Gram, ReadsNothingBehindTheLastRow) {
         multiply(c);
       }
     }
-  }
-}
-
-template <class Call>
-void expect_error(ErrorCode code, const std::string& part, const Call& call) {
-  try {
-    call();
-    FAIL() << "no error about " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "impute/impute_cases.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
@@ -180,7 +181,8 @@ TEST(Impute, IndicatorsSayWhatWasMissing) {
   EXPECT_EQ(imputer.apply(complete).columns.size(), 6U) << "the columns do not depend on the table";
   Table clash = table;
   clash.columns.push_back(make_numeric("missing(x)", {1, 2, 3, 4}));
-  EXPECT_THROW(Imputer::fit(clash, {.indicators = Indicators::append}).apply(clash), Error);
+  expect_error(ErrorCode::invalid_data, "column 'missing(x)' has the name of an indicator",
+               [&] { Imputer::fit(clash, {.indicators = Indicators::append}).apply(clash); });
 }
 
 TEST(Impute, TheReportCountsDonorsAndDistances) {
@@ -226,12 +228,13 @@ TEST(Impute, MistakesAreRefusedInWords) {
   const Imputer imputer = Imputer::fit(table);
   Table lacks = table;
   lacks.columns.pop_back();
-  EXPECT_THROW(imputer.apply(lacks), Error);
+  expect_error(ErrorCode::invalid_data, "the table has no column 'y'", [&] { imputer.apply(lacks); });
   Table mistyped = table;
   mistyped.columns[1] = make_numeric("s", {1, 2, 3, 4});
-  EXPECT_THROW(imputer.apply(mistyped), Error);
-  EXPECT_THROW(Imputer().apply(table), Error);
-  EXPECT_THROW(Imputer::fit(table.take({})), Error);
+  expect_error(ErrorCode::invalid_data, "the attribute 's' is numeric here and nominal in the training table",
+               [&] { imputer.apply(mistyped); });
+  expect_error(ErrorCode::invalid_argument, "the imputer has not been fitted", [&] { Imputer().apply(table); });
+  expect_error(ErrorCode::invalid_data, "the training table has no rows", [&] { Imputer::fit(table.take({})); });
 }
 
 TEST(Impute, ProgressReachesItsTotalAndCancellingStops) {
@@ -252,7 +255,7 @@ TEST(Impute, ProgressReachesItsTotalAndCancellingStops) {
   EXPECT_EQ(total, report.n_incomplete);
   RunOptions stopped;
   stopped.cancel.cancel();
-  EXPECT_THROW(imputer.apply(table, stopped), Error);
+  expect_error(ErrorCode::cancelled, "cancelled", [&] { imputer.apply(table, stopped); });
 }
 
 }  // namespace

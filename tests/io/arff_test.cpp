@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "expect_error.hpp"
 #include "io/arff_date.hpp"
 #include "io/readers.hpp"
 
@@ -94,7 +95,7 @@ TEST(Arff, LineEndsAndByteOrderMark) {
         EXPECT_EQ(numbers(table.columns[0]), (std::vector<double>{1, 2}));
         EXPECT_EQ(numbers(table.columns[1]), (std::vector<double>{0, 1}));
       }
-      EXPECT_THROW(read(text + "3" + end), Error);
+      expect_error(ErrorCode::invalid_data, "t.arff:7:2: the row has 1 value", [&] { read(text + "3" + end); });
       try {
         read(text + "3" + end);
       } catch (const Error& error) {
@@ -271,7 +272,7 @@ TEST(Arff, Encodings) {
   for (const char c : std::string("@relation r\n@attribute x real\n@data\n5\n")) wide += {c, '\0'};
   EXPECT_EQ(read(wide, options).columns[0].at(0), 5);
   expect_invalid("@relation r\n@attribute x\xE9 real\n@data\n1\n", "UTF-8", 2, 13);
-  EXPECT_THROW(read(wide), Error);
+  expect_error(ErrorCode::invalid_data, "is UTF-16 by its byte order mark", [&] { read(wide); });
 }
 
 constexpr const char* kHeader = "@relation r\n@attribute x numeric\n@attribute y {a,b}\n@data\n";
@@ -384,11 +385,12 @@ TEST(Arff, MemoryLimitAndCancellation) {
   text = "@relation r\n@attribute s string\n@data\n";
   for (int i = 0; i < 10000; ++i) text += "s" + std::to_string(i) + "\n";
   run.memory_limit = 100000;
-  EXPECT_THROW(read(text, {}, run), Error);
+  expect_error(ErrorCode::out_of_memory, "the table needs at least 100020 bytes, but the memory limit leaves 100000",
+               [&] { read(text, {}, run); });
   run.memory_limit = 10000000;
   EXPECT_EQ(read(text, {}, run).columns[0].values.size(), 10000U);
   run.cancel.cancel();
-  EXPECT_THROW(read(text, {}, run), Error);
+  expect_error(ErrorCode::cancelled, "cancelled", [&] { read(text, {}, run); });
 }
 
 TEST(Arff, RealFiles) {

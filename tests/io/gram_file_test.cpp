@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "expect_error.hpp"
 #include "io/temporary_folder.hpp"
 
 namespace stope {
@@ -65,9 +66,11 @@ TEST_F(GramFileTest, RefusesFilesThatLie) {
 TEST_F(GramFileTest, ResultsHaveOneRowAndNoVector) {
   const std::string path = put("a.gram", file_of(4, 1, 4));
   EXPECT_EQ(read_gram_result(path), (std::vector<float>{0.0F, 1.0F, 2.0F, 3.0F}));
-  EXPECT_THROW(read_gram_result(put("a.gram", file_of(4, 2, 8))), Error);
-  EXPECT_THROW(read_gram_result(put("a.gram", file_of(4, 1, 3))), Error);
-  EXPECT_THROW(read_gram_result(put("a.gram", file_of(4, 1, 5))), Error);
+  expect_error(ErrorCode::invalid_data, "4 columns and 2 rows, a result has one row",
+               [&] { read_gram_result(put("a.gram", file_of(4, 2, 8))); });
+  expect_error(ErrorCode::invalid_data, "it ends in row 0", [&] { read_gram_result(put("a.gram", file_of(4, 1, 3))); });
+  expect_error(ErrorCode::invalid_data, "the last 4 belong to nothing",
+               [&] { read_gram_result(put("a.gram", file_of(4, 1, 5))); });
   const std::string back = at("z.gram");
   OutputFile file(back);
   const std::vector<float> numbers = {1.5F, -2.0F};
@@ -111,8 +114,10 @@ TEST_F(GramFileTest, RandomFilesAreTheSameWithAnyNumberOfThreads) {
 
 TEST_F(GramFileTest, RefusesSizesThatNoHeaderHolds) {
   OutputFile out(at("x.gram"));
-  EXPECT_THROW(write_random_gram_file(out, 0, 5, 1), Error);
-  EXPECT_THROW(write_random_gram_file(out, 5, std::int64_t{1} << 31, 1), Error);
+  expect_error(ErrorCode::invalid_argument, "(columns) 0: a gram file has 1 to 2147483647",
+               [&] { write_random_gram_file(out, 0, 5, 1); });
+  expect_error(ErrorCode::invalid_argument, "2147483648: a gram file has 1 to 2147483647",
+               [&] { write_random_gram_file(out, 5, std::int64_t{1} << 31, 1); });
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -84,13 +85,14 @@ TEST(RowText, DatesHaveTheCoarsestUnitThatLosesNothing) {
 TEST(RowText, WrongCodesAndNamesAreRefused) {
   Table table = table_of_columns({make_nominal("b", {0}, Values({"x"}))});
   table.columns.front().values = {};
-  EXPECT_THROW(text_of(table, RowText::json_arrays), Error);
-  EXPECT_THROW(row_text("xml"), Error);
+  expect_error(ErrorCode::invalid_argument, "column 'b', row 0: code 0 is outside its 0 values",
+               [&] { text_of(table, RowText::json_arrays); });
+  expect_error(ErrorCode::invalid_argument, "rows have no text form 'xml'", [&] { row_text("xml"); });
   EXPECT_EQ(row_text("json_objects"), RowText::json_objects);
   RunOptions run;
   run.cancel.cancel();
   std::string out;
-  EXPECT_THROW(append_rows(out, small_table(), RowText::json_arrays, run), Error);
+  expect_error(ErrorCode::cancelled, "cancelled", [&] { append_rows(out, small_table(), RowText::json_arrays, run); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 
 namespace stope::io {
@@ -49,7 +50,7 @@ TEST(SampleRows, KeepsSoManyRowsInTheirOrderAndAllValues) {
 TEST(SampleRows, ZeroAndMoreThanThereAreKeepAll) {
   for (const std::int64_t wanted : {0, 10, 11}) EXPECT_EQ(sample_rows(numbered(10), wanted, 1, {}).n_rows, 10);
   EXPECT_EQ(sample_rows(numbered(0), 5, 1, {}).n_rows, 0);
-  EXPECT_THROW(sample_rows(numbered(10), -1, 1, {}), Error);
+  expect_error(ErrorCode::invalid_argument, "sample is -1", [&] { sample_rows(numbered(10), -1, 1, {}); });
 }
 
 TEST(SampleRows, TheSeedDecides) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "expect_error.hpp"
 #include "io/temporary_folder.hpp"
 #include "stope/io.hpp"
 
@@ -40,10 +41,10 @@ TEST_F(TablePartsWriterTest, CountsItsRows) {
   const Table table = table_of(false);
   OutputFile file(at("t.npy"));
   TablePartsWriter writer(file, 10);
-  EXPECT_THROW(writer.finish(), Error);
+  expect_error(ErrorCode::invalid_argument, "0 rows were written of 10", [&] { writer.finish(); });
   writer.append(table);
-  EXPECT_THROW(writer.finish(), Error);
-  EXPECT_THROW(writer.append(table), Error);
+  expect_error(ErrorCode::invalid_argument, "7 rows were written of 10", [&] { writer.finish(); });
+  expect_error(ErrorCode::invalid_argument, "more rows than the 10 that were announced", [&] { writer.append(table); });
 }
 
 }  // namespace

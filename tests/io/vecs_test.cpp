@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "expect_error.hpp"
 #include "io/readers.hpp"
 
 namespace stope::io {
@@ -84,10 +85,11 @@ TEST(Vecs, ManyRowsAndLimits) {
     for (int r = 0; r < rows; ++r) ASSERT_EQ(table.columns[0].at(r), r % 256);
     RunOptions run;
     run.memory_limit = 10;
-    EXPECT_THROW(read(file, Format::bvecs, run), Error);
+    expect_error(ErrorCode::out_of_memory, "the table needs at least 3600 bytes",
+                 [&] { read(file, Format::bvecs, run); });
     run.memory_limit = 0;
     run.cancel.cancel();
-    EXPECT_THROW(read(file, Format::bvecs, run), Error);
+    expect_error(ErrorCode::cancelled, "cancelled", [&] { read(file, Format::bvecs, run); });
   }
 }
 

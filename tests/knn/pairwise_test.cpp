@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "expect_error.hpp"
 #include "oracle/measure_oracle.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
@@ -73,7 +74,8 @@ TEST(CrossDistances, NearestAndFarthestTakeTiesByRowAndNaNLast) {
   EXPECT_EQ(documents(), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
   for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{6}}) {
     options.n_neighbors = bad;
-    EXPECT_THROW(cross_distances(request, reference, options), Error);
+    expect_error(ErrorCode::invalid_argument, "k = " + std::to_string(bad),
+                 [&] { cross_distances(request, reference, options); });
   }
 }
 

@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "base/simd/cpu.hpp"
 #include "effort.hpp"
+#include "expect_error.hpp"
 #include "model/crc64.hpp"
 #include "stope/error.hpp"
 
@@ -79,7 +80,7 @@ TEST(Checksum, PiecesOfThreadsMakeTheSameSum) {
 TEST(Checksum, StopsWhenItIsCancelled) {
   RunOptions run;
   run.cancel.cancel();
-  EXPECT_THROW(checksum(random_bytes(100, 5), run), Error);
+  expect_error(ErrorCode::cancelled, "cancelled", [&] { checksum(random_bytes(100, 5), run); });
 }
 
 }  // namespace

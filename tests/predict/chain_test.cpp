@@ -8,6 +8,7 @@
 #include <string>
 
 #include "environment.hpp"
+#include "expect_error.hpp"
 #include "predict/model_cases.hpp"
 #include "same_table.hpp"
 #include "stope/error.hpp"
@@ -204,12 +205,12 @@ TEST(Chain, RefusesStepsWhosePredictionsWouldNotBelongToTheRows) {
 TEST(Chain, APredictorTakesNoChainThatNobodyWouldMake) {
   const Model scale = scaling(mixed_table(9, true));
   Model wrong{scale.columns, ChainModel{}};
-  EXPECT_THROW(Predictor{wrong}, Error);
-  EXPECT_THROW(last_step(wrong), Error);
+  expect_error(ErrorCode::invalid_argument, "a chain of 0 steps", [&] { Predictor{wrong}; });
+  expect_error(ErrorCode::invalid_argument, "a chain without steps", [&] { last_step(wrong); });
   wrong.fitted = ChainModel{{scale, {scale.columns, ChainModel{{scale, scale}}}}};
-  EXPECT_THROW(Predictor{wrong}, Error);
+  expect_error(ErrorCode::invalid_argument, "step 2 is a chain itself", [&] { Predictor{wrong}; });
   wrong.fitted = ChainModel{{tree_model(), scale}};
-  EXPECT_THROW(Predictor{wrong}, Error);
+  expect_error(ErrorCode::invalid_argument, "step 1 (decision tree) gives no table", [&] { Predictor{wrong}; });
 }
 
 TEST(Chain, AMemoryLimitCountsWhatTheStepsMake) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "environment.hpp"
+#include "expect_error.hpp"
 #include "predict/model_cases.hpp"
 #include "stope/error.hpp"
 #include "stope/predictor.hpp"
@@ -126,7 +127,8 @@ TEST(Explanations, SharesAddUpToOneAndTheLargestComesFirst) {
       EXPECT_NEAR(sum, 1.0, 1e-12);
       EXPECT_NEAR(terms, row.votes[vote].distance, 1e-12);
     }
-    EXPECT_THROW(attribute_shares(row, std::ssize(row.votes)), Error);
+    expect_error(ErrorCode::invalid_argument, "vote 3 of 3 is none",
+                 [&] { attribute_shares(row, std::ssize(row.votes)); });
   }
   EXPECT_GT(compared, 20);
 }
@@ -153,8 +155,10 @@ TEST(Explanations, OfASimilarityHaveNoTerms) {
 
 TEST(Explanations, OfOtherModelsAreRefused) {
   const Table rows = mixed_table(5, true);
-  EXPECT_THROW(explain(Predictor(tree_model()), rows), Error);
-  EXPECT_THROW(Predictor(neighbors_model()).explain(rows, {}, {}), Error);
+  expect_error(ErrorCode::invalid_argument, "the model (decision tree) is no k-NN model",
+               [&] { explain(Predictor(tree_model()), rows); });
+  expect_error(ErrorCode::invalid_argument, "the sink is empty",
+               [&] { Predictor(neighbors_model()).explain(rows, {}, {}); });
 }
 
 TEST(Contributions, OfCoefficientsAddUpToThePrediction) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "environment.hpp"
+#include "expect_error.hpp"
 #include "predict/model_cases.hpp"
 #include "same_table.hpp"
 #include "stope/error.hpp"
@@ -194,7 +195,8 @@ TEST(NeighborsModel, NormalisesTheTableAndMovesTheWeights) {
   EXPECT_EQ(model.options.feature_weights, (std::vector<double>{1.0, 2.0, 5.0}));
   EXPECT_EQ(model.n_neighbors, 4);
   expect_equal(model.train, Normalizer::fit(table, normalize).apply(table));
-  EXPECT_THROW(make_neighbors_model(table, {}, {}, {.n_neighbors = 0}), Error);
+  expect_error(ErrorCode::invalid_argument, "k = 0 is not at least 1",
+               [&] { make_neighbors_model(table, {}, {}, {.n_neighbors = 0}); });
 }
 
 TEST(NeighborsModel, WithoutANormalisationItSharesTheTable) {

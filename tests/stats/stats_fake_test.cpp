@@ -3,6 +3,7 @@
 
 #include "base/fault.hpp"
 #include "device/with_fake_plugin.hpp"
+#include "expect_error.hpp"
 #include "stats/gpu_cases.hpp"
 
 namespace stope {
@@ -127,11 +128,12 @@ TEST_F(FakeStatistics, ArraysInAGpusMemory) {
   }
   const ArrayView spread = {values.data(), ElementType::float64, 5000, 2, 3, 2};
   EXPECT_EQ(bits_of(describe(on_gpu(spread)).columns[1]), bits_of(describe(spread).columns[1]));
-  EXPECT_THROW(describe(on_gpu(array, 0)), Error);
-  EXPECT_THROW(describe(on_gpu(array, 7)), Error);
+  expect_error(ErrorCode::device_unavailable, "GPU 0 has its memory, but cannot be used",
+               [&] { describe(on_gpu(array, 0)); });
+  expect_error(ErrorCode::invalid_argument, "GPU 7 is not there", [&] { describe(on_gpu(array, 7)); });
   RunOptions other;
   other.device = "cuda:0";
-  EXPECT_THROW(describe(on_gpu(array), {}, other), Error);
+  expect_error(ErrorCode::device_unavailable, "GPU 0, Old Card", [&] { describe(on_gpu(array), {}, other); });
 }
 
 // Types that GPUs do not read, and negative strides, are copied to the host: the report says so.
@@ -164,7 +166,8 @@ TEST_F(FakeStatistics, ArraysThatAGpuDoesNotReadAreCopied) {
   }
   RunOptions little;
   little.memory_limit = 100;
-  EXPECT_THROW(describe(on_gpu({data, ElementType::int8, 60, 3}), {}, little), Error);
+  expect_error(ErrorCode::out_of_memory, "a copy of the array in the host's memory needs 180 bytes",
+               [&] { describe(on_gpu({data, ElementType::int8, 60, 3}), {}, little); });
 }
 
 TEST_F(FakeStatistics, ArraysInTheHostsMemoryThatAGpuDoesNotReadAreTheCpus) {

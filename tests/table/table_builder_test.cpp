@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "table/array_cases.hpp"
 
@@ -174,15 +175,18 @@ TEST(TableBuilder, KeepsToTheMemoryLimit) {
 TEST(TableBuilder, RefusesWhatCannotBe) {
   Schema twice = numbers(2);
   twice.columns[1].name = "n0";
-  EXPECT_THROW(TableBuilder{twice}, Error);
-  EXPECT_THROW(TableBuilder(numbers(2), -1), Error);
+  expect_error(ErrorCode::invalid_argument, "two columns are named 'n0'", [&] { TableBuilder{twice}; });
+  expect_error(ErrorCode::invalid_argument, "-1 rows cannot be expected", [&] { TableBuilder(numbers(2), -1); });
   RunOptions little;
   little.memory_limit = 100;
-  EXPECT_THROW(TableBuilder(numbers(2), 0, little), Error);
+  expect_error(ErrorCode::out_of_memory, "the table needs at least 2400 bytes",
+               [&] { TableBuilder(numbers(2), 0, little); });
   TableBuilder builder(numbers(2));
   const double x[4] = {};
-  EXPECT_THROW(builder.append({x, ElementType::float64, 2, 1}), Error);
-  EXPECT_THROW(builder.append({nullptr, ElementType::float64, 2, 2}), Error);
+  expect_error(ErrorCode::invalid_argument, "the rows have 1 columns, not 2",
+               [&] { builder.append({x, ElementType::float64, 2, 1}); });
+  expect_error(ErrorCode::invalid_argument, "the rows has no data",
+               [&] { builder.append({nullptr, ElementType::float64, 2, 2}); });
   EXPECT_EQ(builder.n_rows(), 0);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "device/with_fake_plugin.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/table_builder.hpp"
 #include "table/array_cases.hpp"
@@ -41,22 +42,18 @@ TEST_F(FakeArrays, BecomeTablesOfTheHost) {
 
 TEST_F(FakeArrays, OfAnotherGpuAreRefused) {
   Filled made = filled(ElementType::float32, 70, 3, 3, 1);
-  for (const int gpu : {0, 2}) {
-    made.array.gpu = gpu;
-    EXPECT_THROW(table_of(made.array), Error);
-  }
+  made.array.gpu = 0;
+  expect_error(ErrorCode::device_unavailable, "GPU 0 has its memory, but cannot be used",
+               [&] { table_of(made.array); });
+  made.array.gpu = 2;
+  expect_error(ErrorCode::invalid_argument, "GPU 2 is not there", [&] { table_of(made.array); });
   made.array.gpu = 1;
   setenv("STOPE_FAKE_OWNER", "0", 1);
-  try {
-    table_of(made.array);
-    ADD_FAILURE() << "taken";
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("that of GPU 0, it should be GPU 1's"), std::string::npos) << error.what();
-  }
+  expect_error(ErrorCode::invalid_argument, "that of GPU 0, it should be GPU 1's", [&] { table_of(made.array); });
   unsetenv("STOPE_FAKE_OWNER");
   RunOptions run;
   run.device = "cuda:0";
-  EXPECT_THROW(table_of(made.array, {}, run), Error);
+  expect_error(ErrorCode::device_unavailable, "GPU 0, Old Card", [&] { table_of(made.array, {}, run); });
 }
 
 }  // namespace

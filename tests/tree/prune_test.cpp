@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/tree.hpp"
 #include "tree/tree_cases.hpp"
@@ -118,7 +119,8 @@ TEST(Prune, RowsThatTheTreeHasNotSeenDecide) {
   EXPECT_EQ(pruned.n_leaves(), 2);
   EXPECT_EQ(pruned.predict(other).codes, (std::vector<std::int32_t>{0, 0, 0}));
   other.columns[1].role = Role::regular;
-  EXPECT_THROW(pruned.prune_reduced_error(other), Error);
+  expect_error(ErrorCode::invalid_argument, "pruning needs rows with a nominal label",
+               [&] { pruned.prune_reduced_error(other); });
 }
 
 }  // namespace

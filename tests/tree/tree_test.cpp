@@ -7,6 +7,7 @@
 
 #include "discretize/discretize_cases.hpp"
 #include "effort.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/tree_format.hpp"
 #include "tree/tree_cases.hpp"
@@ -248,7 +249,7 @@ TEST(Tree, OneClassIsALeaf) {
 TEST(Tree, MissingValuesGoTheWayThePolicySays) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Table table = two_columns({nan, nan, 1, 2, 3, 4}, {1, 1, 0, 0, 1, 1});
-  EXPECT_THROW(DecisionTree::fit(table), Error);
+  expect_error(ErrorCode::invalid_data, "column 'x', row 0: a missing value", [&] { DecisionTree::fit(table); });
   const DecisionTree value = DecisionTree::fit(table, {.missing = MissingPolicy::value});
   EXPECT_EQ(value.predict(table).codes, (std::vector<std::int32_t>{1, 1, 0, 0, 1, 1}));
   const DecisionTree drop = DecisionTree::fit(table, {.missing = MissingPolicy::drop});
@@ -259,7 +260,7 @@ TEST(Tree, MissingValuesGoTheWayThePolicySays) {
   EXPECT_EQ(fill.attributes()[0].fill, 2.5);
   EXPECT_EQ(fill.predict(table).codes[0], 1);
   const DecisionTree error = DecisionTree::fit(two_columns({1, 2, 3, 4}, {0, 0, 1, 1}));
-  EXPECT_THROW(error.predict(table), Error);
+  expect_error(ErrorCode::invalid_data, "row 0: 'x' is missing", [&] { error.predict(table); });
   const DecisionTree without =
       DecisionTree::fit(two_columns({1, 2, 3, 4}, {0, 0, 1, 1}), {.missing = MissingPolicy::value});
   EXPECT_EQ(without.predict(table).codes[0], 0);  // left

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "effort.hpp"
+#include "expect_error.hpp"
 #include "stope/arrow.hpp"
 #include "stope/error.hpp"
 
@@ -182,10 +183,11 @@ TEST(ExportArrow, RefusesCodesWithoutANameAndTablesThatAreNotValid) {
     expect_refused(table, "code " + std::to_string(code));
   }
   expect_refused(table_of({make_numeric("x", {1}), make_numeric("x", {1})}), "named 'x'");
-  EXPECT_THROW(export_arrow(Table{}, nullptr, nullptr), Error);
-  EXPECT_THROW(export_arrow(Table{}, nullptr), Error);
+  expect_error(ErrorCode::invalid_argument, "the schema or the batch is a null pointer",
+               [&] { export_arrow(Table{}, nullptr, nullptr); });
+  expect_error(ErrorCode::invalid_argument, "the stream is a null pointer", [&] { export_arrow(Table{}, nullptr); });
   ArrowArrayStream stream{};
-  EXPECT_THROW(export_arrow(Table{}, &stream, -1), Error);
+  expect_error(ErrorCode::invalid_argument, "batches of -1 rows", [&] { export_arrow(Table{}, &stream, -1); });
 }
 
 // A table of random columns of all types, roles and lengths.

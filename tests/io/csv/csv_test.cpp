@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/fault.hpp"
+#include "expect_error.hpp"
 #include "io/readers.hpp"
 
 namespace stope::io {
@@ -410,7 +411,7 @@ TEST(Csv, CancelAndProgress) {
   for (int i = 0; i < 2000; ++i) text += "1,x\n";
   RunOptions run;
   run.cancel.cancel();
-  EXPECT_THROW(read(text, {}, nullptr, run), Error);
+  expect_error(ErrorCode::cancelled, "cancelled", [&] { read(text, {}, nullptr, run); });
   RunOptions watched;
   std::int64_t last = 0, total = 0;
   watched.progress = [&](std::string_view phase, std::int64_t done, std::int64_t all) {

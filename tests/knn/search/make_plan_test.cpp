@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "expect_error.hpp"
 #include "knn/cuda_abi.hpp"
 #include "stope/error.hpp"
 
@@ -83,7 +84,8 @@ TEST(MakePlan, AFilterThatDoesNotFitGivesWayToTheReferenceOfItsDevice) {
       EXPECT_EQ(tight.method.reason, "the memory limit leaves no room for a filter");
     }
     EXPECT_EQ(properties(tight.method.engine).on_gpu, row.on_gpu);
-    EXPECT_THROW(plan_of(row.engine, demand, 1000), Error);
+    expect_error(ErrorCode::out_of_memory, "but the memory limit leaves 1000",
+                 [&] { plan_of(row.engine, demand, 1000); });
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "effort.hpp"
+#include "expect_error.hpp"
 #include "knn/lists/neighbor_list.hpp"
 #include "oracle/measure_oracle.hpp"
 #include "oracle/random_table.hpp"
@@ -146,7 +147,8 @@ TEST_P(SearchTest, RadiusTakesTheBoundaryAndNoNaN) {
     });
     EXPECT_EQ(next, train.n_rows);
   }
-  EXPECT_THROW(index.radius_neighbors(train, std::nan(""), {}, {}, [](const Neighbors&) {}), Error);
+  expect_error(ErrorCode::invalid_argument, "the radius is not a number",
+               [&] { index.radius_neighbors(train, std::nan(""), {}, {}, [](const Neighbors&) {}); });
 }
 
 // RapidMiner's queue as in the textbook: siftUp and poll on a vector, rows offered in training order.
@@ -289,7 +291,7 @@ TEST_P(SearchTest, ChecksKAndTables) {
   none.columns[0].data = Buffer<double>(0);
   none.n_rows = 0;
   EXPECT_EQ(index.kneighbors(none).n_queries(), 0);
-  EXPECT_THROW(KnnIndex::fit(none), Error);
+  expect_error(ErrorCode::invalid_data, "the training table has no rows", [&] { KnnIndex::fit(none); });
 }
 
 // All back ends of the project; those that this machine lacks are skipped with the reason.
@@ -374,7 +376,8 @@ TEST(Search, SmallMemoryMeansSmallerTilesThenAnError) {
   SearchReport report = index.kneighbors(table, {}, run, [](const Neighbors&) {});
   EXPECT_LE(report.memory_planned, run.memory_limit);
   EXPECT_EQ(report.part_rows, 2000);
-  EXPECT_THROW(index.kneighbors(table, {}, run), Error) << "the lists are 176,000 bytes";
+  expect_error(ErrorCode::out_of_memory, "the lists of neighbours need 176000 bytes",
+               [&] { index.kneighbors(table, {}, run); });
   const Neighbors small = lists_in_blocks(index, table, run);
   EXPECT_EQ(small.indices, expected.indices);
   EXPECT_EQ(small.distances, expected.distances);
@@ -408,7 +411,8 @@ TEST(Search, WorkSpaceCountsAgainstTheBudget) {
   const SearchReport report = index.kneighbors(table, {.n_neighbors = 2}, run, [](const Neighbors&) {});
   EXPECT_EQ(report.threads, 1);
   run.memory_limit = 1 << 19;
-  EXPECT_THROW(index.kneighbors(table, {.n_neighbors = 2}, run), Error);
+  expect_error(ErrorCode::out_of_memory, "the index and one query row need",
+               [&] { index.kneighbors(table, {.n_neighbors = 2}, run); });
 }
 
 }  // namespace

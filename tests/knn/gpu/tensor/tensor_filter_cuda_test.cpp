@@ -11,6 +11,7 @@
 
 #include "base/random.hpp"
 #include "device/needs_gpu.hpp"
+#include "expect_error.hpp"
 #include "knn/gpu/tensor/tensor_filter_cases.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
@@ -446,7 +447,8 @@ TEST_F(FilterCudaScan, NoSuchScan) {
   setenv("STOPE_BACKEND", "cuda", 1);
   setenv("STOPE_CUDA_SCAN", "sm70", 1);
   const Table table = table_of(fill(1000, 8, [](std::size_t r, std::size_t c) { return static_cast<double>(r * c); }));
-  EXPECT_THROW(KnnIndex::fit(table).kneighbors(table, {.n_neighbors = 1}), Error);
+  expect_error(ErrorCode::invalid_argument, "STOPE_CUDA_SCAN='sm70' is not a scan of this GPU",
+               [&] { KnnIndex::fit(table).kneighbors(table, {.n_neighbors = 1}); });
   unsetenv("STOPE_CUDA_SCAN");
   unsetenv("STOPE_BACKEND");
 }
