@@ -6,14 +6,11 @@
 #include "base/checked.hpp"
 #include "discretize/cut_scan.hpp"
 #include "discretize/interval_method.hpp"
+#include "discretize/mdlp_price.hpp"
 #include "discretize/value_order.hpp"
 
 namespace stope::discretize {
 namespace {
-
-double log2_of(double x) {
-  return information(x) / x;
-}
 
 struct Interval {
   std::int64_t begin, end;
@@ -63,15 +60,6 @@ struct Counts {
     return static_cast<double>(std::count_if(of_class.begin(), of_class.end(), [](auto n) { return n > 0; }));
   }
 };
-
-// log2(3^k - 2).
-double bits_of_choices(double k) {
-  constexpr double kExact = 33.0;  // 3^33 < 2^53; beyond, the 2 is lost in rounding
-  if (k > kExact) return k * log2_of(3.0);
-  double power = 1.0;
-  for (double i = 0.0; i < k; i += 1.0) power *= 3.0;
-  return log2_of(power - 2.0);
-}
 
 class Mdlp final : public IntervalMethod {
  public:

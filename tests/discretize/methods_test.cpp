@@ -7,6 +7,7 @@
 
 #include "discretize/chi_square.hpp"
 #include "discretize/md_global.hpp"
+#include "discretize/mdlp_price.hpp"
 #include "discretize_cases.hpp"
 #include "effort.hpp"
 #include "expect_error.hpp"
@@ -57,6 +58,35 @@ void each_numeric(const Table& table, const Check& check) {
     if (column.nominal() || column.role != Role::regular) continue;
     check(column.name, oracle::present(discretize_cases::feature_of(column), decisions), decisions.n_classes);
   }
+}
+
+// As long as 3^k is a double the 2 counts; beyond, 3^k would soon be infinite, and no cut would ever pay.
+TEST(Mdlp, ChoicesAreCountedExactlyWhile3ToTheKIsADouble) {
+  std::int64_t power = 1;
+  for (int k = 1; k <= 33; ++k) {
+    power *= 3;
+    EXPECT_EQ(discretize::bits_of_choices(k), discretize::log2_of(static_cast<double>(power - 2))) << k;
+  }
+  for (const int k : {34, 100, 646, 647, 100'000}) {
+    EXPECT_DOUBLE_EQ(discretize::bits_of_choices(k), k * std::log2(3.0)) << k;
+  }
+}
+
+TEST(Mdlp, CutsBetweenMoreClassesThanPowersOf3AreDoubles) {
+  constexpr int kClasses = 700, kRows = 20;  // of every class
+  std::vector<double> x;
+  std::vector<std::int32_t> codes;
+  std::vector<std::string> names;
+  for (int k = 0; k < kClasses; ++k) {
+    names.push_back("c" + std::to_string(k));
+    x.insert(x.end(), kRows, k);
+    codes.insert(codes.end(), kRows, k);
+  }
+  Table table;
+  table.n_rows = kClasses * kRows;
+  table.columns = {make_numeric("x", x), make_nominal("y", codes, names)};
+  table.columns[1].role = Role::label;
+  EXPECT_EQ(numbers_of(find_cuts(table, by(DiscretizeMethod::mdlp)), "x").size(), kClasses - 1);
 }
 
 TEST(Mdlp, IsWhatTheCriterionSaysOnRandomTables) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "effort.hpp"
@@ -240,6 +241,17 @@ TEST(Describe, FindsDeviationsWhoseSquaresAreNoDoubles) {
   EXPECT_TRUE(std::isinf(widest.sum));
   const double least = std::numeric_limits<double>::denorm_min();
   EXPECT_EQ(describe_one(std::vector<double>{least, -least, 0.0}).deviation, least);
+}
+
+// The upper 64 bits of these sums lie halfway between two doubles, and only the bits below them tell the way.
+TEST(Describe, SumsOf128BitsAreRoundedOnce) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();  // four of them: 2^65 - 4
+  for (const auto& [beyond, sum] : std::vector<std::pair<std::int64_t, double>>{
+           {4096, 0x1p65}, {4097, 0x1p65 + 8192}, {4095, 0x1p65}, {12288, 0x1p65 + 16384}, {12287, 0x1p65 + 8192}}) {
+    SCOPED_TRACE(beyond);
+    EXPECT_EQ(describe_one(std::vector<std::int64_t>{most, most, most, most, beyond + 4}).sum, sum);
+    EXPECT_EQ(describe_one(std::vector<std::int64_t>{-most, -most, -most, -most, -beyond - 4}).sum, -sum);
+  }
 }
 
 TEST(Describe, RefusesArraysThatCannotBe) {
