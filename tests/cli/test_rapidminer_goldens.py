@@ -75,7 +75,7 @@ def test_predictions(golden):
         assert header == ["row", "prediction", *names]
         assert [int(r[0]) for r in body] == list(range(len(table)))
         for want, have in zip(table, body):
-            problem = golden_runs.compare_prediction(FOLDER, golden, k, weighted, int(have[0]), want,
+            problem = golden_runs.compare_prediction(golden, k, weighted, int(have[0]), want,
                                                      (have[1], [float(v) for v in have[2:]]))
             problems += [problem] if problem else []
     report(problems)

@@ -167,8 +167,7 @@ bool vote_tied(const std::vector<double>& confidences) {
 
 class RapidMinerRun : public testing::TestWithParam<GoldenRun> {
  protected:
-  void check(std::int64_t row, std::int64_t k, const goldens::Prediction& want, const goldens::Prediction& got,
-             Ties& ties) {
+  void check(std::int64_t row, const goldens::Prediction& want, const goldens::Prediction& got) {
     const bool exact = goldens::is_exact(GetParam().measure);
     const auto same = exact ? goldens::identical : goldens::close;
     ASSERT_EQ(want.confidences.size(), got.confidences.size());
@@ -176,8 +175,7 @@ class RapidMinerRun : public testing::TestWithParam<GoldenRun> {
     for (std::size_t c = 0; c < want.confidences.size(); ++c) {
       agree = agree && same(want.confidences[c], got.confidences[c]);
     }
-    if (agree && (want.value == got.value || (!exact && vote_tied(want.confidences)))) return;
-    EXPECT_TRUE(!exact && ties.at_boundary(row, k))
+    EXPECT_TRUE(agree && (want.value == got.value || (!exact && vote_tied(want.confidences))))
         << "row " << row << ": " << got.value << ", expected " << want.value << (agree ? "" : "; confidences differ");
   }
 };
@@ -213,7 +211,6 @@ TEST_P(RapidMinerRun, Classification) {
   if (once_more && run.measure == "DynamicTimeWarpingDistance") GTEST_SKIP() << "slow; Neighbors measures them";
   const Table train = read_part(run.dataset, "train"), test = read_part(run.dataset, "test");
   const KnnClassifier model = KnnClassifier::fit(train, options_for(run.metric, run.kernel));
-  Ties ties(model.index(), test);
   for (const auto& [key, wanted] : goldens::read_predictions(goldens::folder() / run.predictions)) {
     SCOPED_TRACE("k = " + std::to_string(key.first) + (key.second ? ", weighted" : ""));
     VoteOptions vote;
@@ -225,7 +222,7 @@ TEST_P(RapidMinerRun, Classification) {
       const auto first = c.confidences.begin() + static_cast<std::ptrdiff_t>(i * c.classes.size());
       const goldens::Prediction got{c.codes[i] == kMissingCode ? "?" : c.classes[static_cast<std::size_t>(c.codes[i])],
                                     std::vector<double>(first, first + static_cast<std::ptrdiff_t>(c.classes.size()))};
-      check(static_cast<std::int64_t>(i), key.first, wanted[i], got, ties);
+      check(static_cast<std::int64_t>(i), wanted[i], got);
     }
   }
 }
@@ -235,7 +232,6 @@ TEST_P(RapidMinerRun, Regression) {
   if (!run.regression) return;
   const Table train = read_part(run.dataset, "train"), test = read_part(run.dataset, "test");
   const KnnRegressor model = KnnRegressor::fit(train, options_for(run.metric, run.kernel));
-  Ties ties(model.index(), test);
   const auto same = goldens::is_exact(run.measure) ? goldens::identical : goldens::close;
   for (const auto& [key, wanted] : goldens::read_predictions(goldens::folder() / run.predictions)) {
     SCOPED_TRACE("k = " + std::to_string(key.first) + (key.second ? ", weighted" : ""));
@@ -246,9 +242,7 @@ TEST_P(RapidMinerRun, Regression) {
     ASSERT_EQ(got.size(), wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double want = goldens::number(wanted[i].value);
-      EXPECT_TRUE(same(want, got[i]) ||
-                  (!goldens::is_exact(run.measure) && ties.at_boundary(static_cast<std::int64_t>(i), key.first)))
-          << "row " << i << ": " << got[i] << ", expected " << want;
+      EXPECT_TRUE(same(want, got[i])) << "row " << i << ": " << got[i] << ", expected " << want;
     }
   }
 }
