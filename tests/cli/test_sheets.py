@@ -143,8 +143,7 @@ def test_a_cell_far_away_takes_no_memory(tmp_path, cell):
         sheet[cell] = 1
 
     path = save(tmp_path / "t.xlsx", [["a", "b"], [1, 2]], far)
-    done = run("info", path, "--memory-limit", "500MB", code=None)
-    assert done.code in (0, 4), done.err
+    run("info", path, "--memory-limit", "500MB")
     assert run("info", path, "--memory-limit", "2MB", code=4).err.count("\n") == 1
 
 

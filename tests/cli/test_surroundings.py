@@ -208,15 +208,26 @@ def test_a_slow_reader_gets_every_byte(box):
 # --- what a terminal would obey ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hostile", ["\u009b31m", "\u202e", "\u2066", "\u0085", "\x1b[31m"])
-def test_names_cannot_steer_a_terminal(box, hostile):
-    (box / "h.csv").write_text(f"a{hostile}b,y\n1,p{hostile}q\n2,r\n", encoding="utf-8")
-    shown = [run("info", "h.csv", cwd=box).text, run("stats", "h.csv", cwd=box).text,
-             run("classify", "h.csv", "h.csv", "--target", f"no{hostile}", cwd=box, code=3).err,
-             run("info", f"no{hostile}.csv", cwd=box, code=3).err]
-    for text in shown:
-        assert hostile not in text
-        assert "".join(f"\\x{byte:02x}" for byte in hostile[0].encode()) in text
+STEERING = {  # without NUL (no text), tab, LF and CR (they part fields and records)
+    "C0": [chr(c) for c in range(1, 32) if chr(c) not in "\t\n\r"],
+    "DEL and C1": [*map(chr, range(0x7f, 0xa0))],
+    "marks of direction": ["\u061c", "\u200e", "\u200f", *map(chr, range(0x202a, 0x202f)), *map(chr, range(0x2066, 0x206a))],
+}
+
+
+@pytest.mark.parametrize("kind", STEERING)
+def test_names_cannot_steer_a_terminal(box, kind):
+    hostile = STEERING[kind]
+    columns = [f"a{c}b" for c in hostile]
+    (box / "h.csv").write_text(",".join(columns) + ",y\n" + ",".join(f"p{c}q" for c in hostile) + ",k\n" +
+                               ",".join("r" for _ in hostile) + ",l\n", encoding="utf-8")
+    every = "".join(hostile)
+    for text in [run("info", "h.csv", cwd=box).text, run("stats", "h.csv", cwd=box).text,
+                 run("classify", "h.csv", "h.csv", "--target", f"no{every}", cwd=box, code=3).err,
+                 run("info", f"no{every}.csv", cwd=box, code=3).err]:
+        for c in hostile:
+            assert c not in text, repr(c)
+            assert "".join(f"\\x{byte:02x}" for byte in c.encode()) in text, repr(c)
 
 
 def test_messages_have_a_bounded_length(box):

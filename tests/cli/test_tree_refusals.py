@@ -63,9 +63,11 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("more", [["--test", "none.csv"], ["--test", "more.csv"], ["--cv", "7"], ["--cv", "1"], ["--holdout", "2"]])
-def test_refused_before_a_tree_grows(box, more):
-    assert "leaves" not in run(*TREE, *more, code=None, cwd=box).err
+@pytest.mark.parametrize("more, code, says", [(["--test", "none.csv"], 3, "none.csv"), (["--test", "more.csv"], 3, "'y'"),
+                                              (["--cv", "7"], 2, "7"), (["--cv", "1"], 2, "1"), (["--holdout", "2"], 2, "2")])
+def test_refused_before_a_tree_grows(box, more, code, says):
+    refuse(box, code, *TREE, *more, says=says)
+    assert "leaves" not in run(*TREE, *more, code=code, cwd=box).err
 
 
 @pytest.mark.parametrize("what,code,args,says", OPTIONS, ids=[o[0] for o in OPTIONS])
