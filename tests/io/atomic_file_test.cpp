@@ -17,6 +17,7 @@
 #include "io/atomic_file.hpp"
 #include "io/bytes.hpp"
 #include "io/temporary_folder.hpp"
+#include "io/without_root.hpp"
 #include "stope/io.hpp"
 
 namespace stope::io {
@@ -206,13 +207,13 @@ TEST_F(AtomicFileTest, RefusesAtOnce) {
   expect_io_error("Is a directory", at("new/"), [&] { AtomicFile file(at("new/")); });
   expect_io_error("Not a directory", at("file/out"), [&] { AtomicFile file(at("file/out")); });
   expect_io_error("No such file", "", [&] { AtomicFile file(""); });
-  if (::geteuid() != 0) {  // root may write everything
-    fs::create_directory(folder_ / "locked");
-    ::chmod(at("locked").c_str(), 0500);
+  fs::create_directory(folder_ / "locked");
+  ::chmod(at("locked").c_str(), 0500);
+  ::chmod(at("file").c_str(), 0400);
+  without_root([&] {
     expect_io_error("Permission denied", at("locked/out"), [&] { AtomicFile file(at("locked/out")); });
-    ::chmod(at("file").c_str(), 0400);
     expect_io_error("Permission denied", at("file"), [&] { AtomicFile file(at("file")); });
-  }
+  });
   EXPECT_EQ(content("file"), "old");
 }
 
