@@ -1,6 +1,6 @@
-// Fails every allocation of a small run once: of every job of the public API, and of front ends that read tables and
-// write predictions, cuts, trees and model files. Each failure in the library must come out as Error{out_of_memory}. It
-// must leave no file and (under the address sanitizer) no memory behind.
+// Fails every allocation of a small run once, and every one from then on: of every job of the public API, and of front
+// ends that read tables and write predictions, cuts, trees and model files. Each failure in the library must come out
+// as Error{out_of_memory}. It must leave no file and (under the address sanitizer) no memory behind.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -25,11 +25,16 @@
 
 namespace {
 
-std::atomic<long> countdown{0};  // 0 = off; the allocation that takes it from 1 to 0 fails
+std::atomic<long> countdown{0};            // 0 = off; the allocation that takes it from 1 to 0 fails
+std::atomic<bool> all_that_follow{false};  // whether those behind it fail, too
+std::atomic<bool> exhausted{false};        // memory has run out for good
 
 bool this_one_fails() noexcept {
+  if (exhausted.load(std::memory_order_relaxed)) return true;
   if (countdown.load(std::memory_order_relaxed) <= 0) return false;
-  return countdown.fetch_sub(1, std::memory_order_relaxed) == 1;
+  const bool fails = countdown.fetch_sub(1, std::memory_order_relaxed) == 1;
+  if (fails && all_that_follow.load(std::memory_order_relaxed)) exhausted.store(true);
+  return fails;
 }
 
 void* allocate(std::size_t bytes) {
@@ -336,36 +341,52 @@ class EveryJob : public testing::TestWithParam<int> {};
 
 INSTANTIATE_TEST_SUITE_P(, EveryJob, testing::Values(1, 3));
 
-// Fails allocation n of a call. Returns whether the call made that many.
-bool fail_one(const every_job::Job& job, const Table& table, long n) {
+// Fails allocation n of a call, and with `all` every one from then on. Returns whether the call made that many.
+bool fail_one(const every_job::Job& job, const Table& table, long n, bool all) {
   const every_job::Call call = job.call_for(table);
   std::string unexpected;
+  const auto memory_is_back = [] {
+    all_that_follow.store(false);
+    exhausted.store(false);
+    return countdown.exchange(0) <= 0;
+  };
+  bool spent = false;
+  all_that_follow.store(all);
   countdown.store(n);
   try {
     call();
+    spent = memory_is_back();
   } catch (const Error& error) {
-    countdown.store(0);
+    spent = memory_is_back();
     if (error.code() != ErrorCode::out_of_memory) unexpected = error.what();
   } catch (const std::exception& error) {
-    countdown.store(0);
+    spent = memory_is_back();
     unexpected = std::string("no Error: ") + error.what();
   }
-  const bool spent = countdown.exchange(0) <= 0;
-  EXPECT_EQ(unexpected, "") << job.name << ", allocation " << n;
+  EXPECT_EQ(unexpected, "") << job.name << ", allocation " << n << (all ? " and all that follow" : "");
   return spent;
 }
 
-TEST_P(EveryJob, LeavesByAnErrorWhicheverAllocationFails) {
+void fail_each(int threads, bool all) {
   constexpr long kEvery = 300, kMost = 100000;  // the first ones all, then a sample
-  const std::vector<every_job::Job> jobs = every_job::Jobs({.threads = GetParam(), .device = "cpu"}).all();
+  const std::vector<every_job::Job> jobs = every_job::Jobs({.threads = threads, .device = "cpu"}).all();
   const Table table = every_job::good_table();
   for (const every_job::Job& job : jobs) {
     job.run(table);  // once without a fault: makes the pools and caches that live as long as the process
     long n = 1;
-    while (n < kMost && !HasFailure() && fail_one(job, table, n)) n += n < kEvery ? 1 : 17;
+    while (n < kMost && !testing::Test::HasFailure() && fail_one(job, table, n, all)) n += n < kEvery ? 1 : 17;
     EXPECT_LT(n, kMost) << job.name << ": no end to the allocations";
     EXPECT_GT(n, 1) << job.name;
+    job.run(table);  // what failed has broken nothing that the next call needs
   }
+}
+
+TEST_P(EveryJob, LeavesByAnErrorWhicheverAllocationFails) {
+  fail_each(GetParam(), false);
+}
+
+TEST_P(EveryJob, LeavesByAnErrorWhereverMemoryRunsOutForGood) {
+  fail_each(GetParam(), true);
 }
 
 // A table of the C ABI whose memory is lent: its release calls the C ABI, as a guest's may, also where the table is
