@@ -80,7 +80,8 @@ class SpillFile {
 
  private:
   [[noreturn]] void fail(const std::string& what, int error_number) const {
-    throw Error(ErrorCode::io,
+    // Without address space, or with too many mappings, memory is short, and not the disk.
+    throw Error(error_number == ENOMEM ? ErrorCode::out_of_memory : ErrorCode::io,
                 "cannot " + what + " (TMPDIR names the folder): " + std::generic_category().message(error_number),
                 {folder_});
   }
