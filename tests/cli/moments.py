@@ -1,0 +1,120 @@
+"""Ends commands at chosen moments, by a signal, and looks at what they leave. tests/cli/test_moments.py tries a few moments;
+`make soak` hundreds, and `python tests/cli/moments.py SECONDS` writes what it found as JSON."""
+
+import json
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import program
+from writers import JOBS, make_inputs
+
+OLD = b"old\n"
+PROMISED = 0.5  # seconds from a signal to the end
+
+# Rows of the inputs: each job then takes some tenths of a second. Searches cost the square of the rows.
+FEW = {"report": 3_000, "pairwise": 2_000, "chain": 60}
+SEARCHES = dict.fromkeys(["classify", "regress", "knn", "evaluate", "impute", "predict"], 20_000)
+MANY = 100_000
+
+
+class Scene:
+    """A job, a folder with its inputs, its right outputs, and how long it takes."""
+
+    def __init__(self, name, folder):
+        self.name, self.folder = name, pathlib.Path(folder)
+        rows = (FEW | SEARCHES).get(name, MANY)
+        make_inputs(self.folder, rows)
+        args, self.outputs = JOBS[name]
+        self.args = [rows if word == 60 else word for word in args]
+        self.inputs = {path.name: path.read_bytes() for path in self.folder.iterdir()}
+        began = time.monotonic()
+        program.run(*self.args, cwd=self.folder)
+        self.seconds = time.monotonic() - began
+        self.want = {o: (self.folder / o).read_bytes() for o in self.outputs}
+
+    def end(self, moment, how):
+        """Ends the job with signal `how` after `moment` seconds. Returns (exit code, seconds it then took, what is wrong)."""
+        for o in self.outputs:
+            (self.folder / o).write_bytes(OLD)
+        child = subprocess.Popen([program.PROGRAM, *map(str, self.args)], cwd=self.folder, env=program.environment(),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        time.sleep(moment)
+        child.send_signal(how)
+        began = time.monotonic()
+        try:
+            err = child.communicate(timeout=60)[1].decode("utf-8", "replace")
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.communicate()
+            return None, 60.0, f"still runs 60 s after {how.name}"
+        return child.returncode, time.monotonic() - began, self.fault(child.returncode, how, err)
+
+    def fault(self, code, how, err):
+        """What is wrong with what the job left, or None."""
+        killed = how == signal.SIGKILL
+        # Before main() takes the signals over, they do what they do to every program.
+        if code not in (0, -int(how)) + (() if killed else (130,)):
+            return f"exit {code}: {err[-300:]}"
+        after = {path.name: path.read_bytes() for path in self.folder.iterdir()}
+        temporary = {n for n in after if n.startswith(".stope-") and n.endswith(".tmp")}
+        for n in temporary:
+            (self.folder / n).unlink()
+        if temporary and not killed:
+            return f"{len(temporary)} temporary files stay"
+        if set(after) - temporary != set(self.inputs) | set(self.outputs):
+            return f"files: {sorted(after)}"
+        if any(after[n] != content for n, content in self.inputs.items()):
+            return "an input has changed"
+        if any(after[o] not in (OLD, self.want[o]) for o in self.outputs):
+            return "an output is neither old nor complete"
+        if code == 0 and any(after[o] != self.want[o] for o in self.outputs):
+            return "exit 0, but an output is old"
+        return None
+
+
+def soak(seconds, seed):
+    """Tries random moments of all jobs with all signals for a time. Returns figures."""
+    rng = random.Random(seed)
+    figures = {"seed": seed, "failures": [], "jobs": {}}
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as top:
+        scenes = []
+        for name in JOBS:
+            (pathlib.Path(top) / name).mkdir()
+            scenes.append(Scene(name, pathlib.Path(top) / name))
+        tries = [(scene, how) for scene in scenes for how in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+        n = 0
+        while n < len(tries) or time.monotonic() - began < seconds:  # every job and signal once, at least
+            scene, how = tries[n % len(tries)]
+            n += 1
+            moment = rng.uniform(0, scene.seconds)
+            code, took, wrong = scene.end(moment, how)
+            entry = figures["jobs"].setdefault(scene.name, {}).setdefault(
+                how.name, {"moments": 0, "ended_early": 0, "later_than_promised": 0, "longest_seconds": 0.0})
+            entry["moments"] += 1
+            entry["ended_early"] += code != 0
+            if how != signal.SIGKILL:
+                entry["later_than_promised"] += took > PROMISED
+                entry["longest_seconds"] = max(entry["longest_seconds"], round(took, 3))
+            if wrong:
+                figures["failures"].append(f"{scene.name}, {how.name} after {moment:.4f} s: {wrong}")
+    every = [(how, entry) for job in figures["jobs"].values() for how, entry in job.items()]
+    figures["moments_of_kill_9"] = sum(entry["moments"] for how, entry in every if how == "SIGKILL")
+    figures["moments_of_signals"] = sum(entry["moments"] for how, entry in every if how != "SIGKILL")
+    figures["later_than_promised"] = sum(entry["later_than_promised"] for _, entry in every)
+    figures["longest_seconds"] = max(entry["longest_seconds"] for _, entry in every)
+    figures["seconds"] = round(time.monotonic() - began, 1)
+    return figures
+
+
+if __name__ == "__main__":
+    shutil.which(program.PROGRAM) or sys.exit(f"no program at {program.PROGRAM}")
+    found = soak(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    print(json.dumps(found, indent=1))
+    sys.exit(1 if found["failures"] else 0)
