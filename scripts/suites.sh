@@ -46,6 +46,19 @@ what_failed() {
   head -n 30 <<<"$lines"
 }
 
+# skip_reasons LOG: the reasons that GoogleTest, pytest and our own SKIP lines give for tests that did not run.
+skip_reasons() {
+  {
+    sed -E 's/^[0-9]+: //' "$1" | grep -aE -A 1 '\.(cpp|hpp):[0-9]+: Skipped$' | grep -avE ': Skipped$|^--$'
+    sed -nE 's/^SKIPPED \[[0-9]+\] [^ ]+: //p; s/^SKIP //p' "$1"
+  } | sort -u
+}
+
+# forbidden_skips LOG: those reasons that scripts/allowed_skips.txt does not list.
+forbidden_skips() {
+  skip_reasons "$1" | grep -avE -f <(grep -vE '^#|^$' scripts/allowed_skips.txt)
+}
+
 total_passed=0 total_failed=0 total_skipped=0
 lines=()
 run() {
@@ -56,6 +69,12 @@ run() {
   # If a build breaks or a program dies, no test is reported as failed: the suite itself then counts as one.
   [ $code -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
   [ $code -ne 0 ] || [ $((passed + failed + skipped)) -gt 0 ] || { failed=1; echo "FAIL no test ran" >>"$logs/$name.log"; }
+  # Continuous integration has what the tests need: a test that it skips is one that nobody runs.
+  if [ -n "${STOPE_CI:-}" ] && [ "$skipped" -gt 0 ]; then
+    local forbidden
+    forbidden=$(forbidden_skips "$logs/$name.log")
+    [ -z "$forbidden" ] || { failed=$((failed + $(wc -l <<<"$forbidden"))); sed 's/^/FAIL skipped: /' <<<"$forbidden" >>"$logs/$name.log"; }
+  fi
   total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed)) total_skipped=$((total_skipped + skipped))
   local line
   line=$(printf '%-34s %5d passed, %d failed, %d skipped  (%d s)' "$title:" "$passed" "$failed" "$skipped" $((SECONDS - began)))

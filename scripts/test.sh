@@ -9,6 +9,13 @@ set -uo pipefail
 # takes half a minute.
 suite_unit() { STOPE_CASES=30000 ctest --test-dir build/release -V --no-tests=error -E '_goldens'; }
 
+# Random cases that no other run has had: the commit's hash says where they begin, and STOPE_SEED repeats them.
+seed=${STOPE_SEED:-$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 1)))}
+suite_seed() {
+  STOPE_SEED=$seed STOPE_CASES=10000 build/release/tests/knn_test --gtest_filter='FilterProperty.EveryFast*' &&
+    STOPE_SEED=$seed STOPE_BIN=$program $python -m pytest -q -rs -n "$STOPE_JOBS" tests/cli/test_columnar_damage.py
+}
+
 # Compares with reference results of other programs, on every back end of this machine.
 suite_goldens() { ctest --test-dir build/release -V --no-tests=error -R '_goldens'; }
 
@@ -48,6 +55,7 @@ suite_weka() { scripts/weka.sh && scripts/weka_check.sh; }
 scripts/bootstrap.sh --test && scripts/release.sh --tests || exit 1
 run_suites "$@" -- \
   "unit:unit tests" \
+  "seed:random cases, STOPE_SEED=$seed" \
   "goldens:reference results" \
   "cli:command line" \
   "arrow:Arrow, against pyarrow" \
