@@ -1,5 +1,5 @@
 # Every target calls one script, so that a script can also be run by hand.
-.PHONY: demo test verify bench fuzz format lint install clean
+.PHONY: demo test verify soak bench fuzz format lint install clean
 
 demo:
 	@scripts/demo.sh
@@ -9,6 +9,9 @@ test:
 
 verify:
 	@scripts/verify.sh
+
+soak:
+	@scripts/soak.sh $(MINUTES)
 
 bench:
 	@scripts/bench.sh

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""The parts of scripts/soak.sh: each runs for its share of the time and returns figures, which become one JSON file."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+RELEASE, ASAN = ROOT / "build" / "release", ROOT / "build" / "asan"
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "cli")]
+from bench.support.machine import result_path, write_file  # noqa: E402
+
+SYMBOLIZER = "/usr/lib/llvm-19/bin/llvm-symbolizer"
+SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1", "UBSAN_OPTIONS": "print_stacktrace=1",
+             "ASAN_SYMBOLIZER_PATH": SYMBOLIZER}
+
+# Shares of the time. Leaks and large tests take the time that they need, which these shares estimate.
+SHARES = {"fuzzing": 0.5, "moments": 0.2, "random_cases": 0.15, "leaks": 0.1, "large": 0.05}
+
+
+def execute(words, seconds, **env):
+    """Runs a program; returns (exit code, all it printed). It is ended after `seconds`, with code 124."""
+    try:
+        done = subprocess.run(list(map(str, words)), cwd=ROOT, env=os.environ | env, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=seconds)
+        return done.returncode, done.stdout.decode("utf-8", "replace")
+    except subprocess.TimeoutExpired as slow:
+        return 124, (slow.stdout or b"").decode("utf-8", "replace")
+
+
+def fuzzing(seconds, seed):
+    """Every target in turn, from its seeds and what earlier runs have found (build/fuzz-corpus)."""
+    targets = sorted(p for p in (ASAN / "fuzz").glob("*_fuzz") if os.access(p, os.X_OK))
+    findings = ROOT / "build" / "fuzz-findings"
+    findings.mkdir(exist_ok=True)
+    figures, failures = {}, []
+    for target in targets:
+        each = max(2, int(seconds / len(targets)))
+        corpus, seeds = ROOT / "build" / "fuzz-corpus" / target.name, ROOT / "fuzz" / "corpus" / target.name.removesuffix("_fuzz")
+        corpus.mkdir(parents=True, exist_ok=True)
+        code, log = execute([target, f"-max_total_time={each}", f"-seed={seed}", f"-artifact_prefix={findings}/", "-rss_limit_mb=2048",
+                             "-timeout=20", "-max_len=20000", "-print_final_stats=1", corpus, seeds], each + 300, **SANITIZED)
+        executions = re.search(r"stat::number_of_executed_units: +(\d+)", log)
+        covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
+        edges, features, kept = map(int, covered[-1]) if covered else (0, 0, 0)
+        figures[target.name] = {"seconds": each, "executions": int(executions[1]) if executions else 0, "edges": edges,
+                                "features": features, "corpus": kept}
+        if code != 0:
+            failures.append(f"{target.name}: exit {code}: {log[-2000:]}")
+    if not targets:
+        failures.append("no fuzz target is built")
+    return {"targets": figures, "executions": sum(f["executions"] for f in figures.values()), "failures": failures}
+
+
+def moments(seconds, seed):
+    """kill -9, SIGINT, SIGTERM and SIGHUP at random moments of every command that writes files (tests/cli/moments.py)."""
+    import moments as tests
+    return tests.soak(seconds, seed)
+
+
+def random_cases(seconds, seed):
+    """Random tables on which every fast path must return the reference's bits."""
+    n, cases, failures, began = 2000, 0, [], time.monotonic()
+    while time.monotonic() - began < seconds and not failures:
+        first = seed + cases
+        code, log = execute([RELEASE / "tests" / "knn_test", "--gtest_filter=FilterProperty.EveryFast*"], seconds + 600,
+                            STOPE_SEED=str(first), STOPE_CASES=str(n))
+        cases += n
+        if code != 0:
+            failures.append(f"STOPE_SEED={first} STOPE_CASES={n}: {log[-2000:]}")
+    return {"cases": cases, "first_seed": seed, "failures": failures}
+
+
+def leaks(seconds, seed):
+    """Every command that writes files under LeakSanitizer, then every job with failing allocations, as often as time allows."""
+    from writers import JOBS
+    failures, runs, began = [], 0, time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        make = "import sys; sys.path.insert(0, 'tests/cli'); import writers; writers.make_inputs(sys.argv[1])"
+        code, log = execute([sys.executable, "-c", make, folder], 300, STOPE_BIN=str(RELEASE / "cli" / "stope"))
+        failures += [log[-2000:]] if code else []
+        for name, (args, _) in JOBS.items():
+            done = subprocess.run([ASAN / "cli" / "stope", *map(str, args)], cwd=folder, env=os.environ | SANITIZED,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            runs += 1
+            if done.returncode != 0:
+                failures.append(f"{name}: exit {done.returncode}: {done.stdout.decode('utf-8', 'replace')[-2000:]}")
+    repetitions = 0
+    while time.monotonic() - began < seconds and not failures:
+        code, log = execute([ASAN / "tests" / "alloc_fault_test", f"--gtest_random_seed={seed % 99999}", "--gtest_shuffle"], 3600, **SANITIZED)
+        repetitions += 1
+        if code != 0:
+            failures.append(f"alloc_fault_test: exit {code}: {log[-2000:]}")
+    return {"commands": runs, "rounds_of_failing_allocations": repetitions, "failures": failures}
+
+
+def large(_, seed):
+    """Tests of sizes that take minutes or gigabytes."""
+    code, log = execute([sys.executable, "-m", "pytest", "-q", "-rs", "tests/cli/test_large.py", "tests/cli/test_gram.py", "-k",
+                         "more_pairs or more_bytes or gen_ata_check"], 3600, STOPE_LARGE="1", STOPE_BIN=str(RELEASE / "cli" / "stope"))
+    count = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", log)}
+    return {"tests": count, "failures": [log[-3000:]] if code else []}
+
+
+def main():
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+    path = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else result_path(ROOT / "bench" / "results", "soak")
+    seed = int(os.environ.get("STOPE_SEED", time.time()))
+    os.environ.setdefault("STOPE_BIN", str(RELEASE / "cli" / "stope"))
+    result = {"minutes": minutes, "seed": seed, "parts": {}}
+    failed = 0
+    for part in (fuzzing, moments, random_cases, leaks, large):
+        began = time.monotonic()
+        figures = part(60 * minutes * SHARES[part.__name__], seed)
+        figures["seconds"] = round(time.monotonic() - began, 1)
+        result["parts"][part.__name__] = figures
+        failed += len(figures["failures"])
+        result["failed"] = failed
+        write_file(path, "soak", result)
+        print(f"{part.__name__}: {figures['seconds']} s, {len(figures['failures'])} failed", flush=True)
+        for failure in figures["failures"][:5]:
+            print("    " + failure[:1000])
+    print(path)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
