@@ -313,7 +313,8 @@ void LsqFit::solve_directly(const SmallSide& small) {
 
 namespace {
 
-// Adds corrections until they no longer shrink, or are mere rounding.
+// Adds corrections until they no longer shrink, or the next is sure to be mere rounding: each shrinks as the one before
+// it did.
 template <class Correct>
 std::int64_t refine(std::vector<double>& x, const Correct& correction) {
   double before = std::numeric_limits<double>::infinity();
@@ -322,7 +323,8 @@ std::int64_t refine(std::vector<double>& x, const Correct& correction) {
     const double size = length_of(d);
     if (!(size < 0.5 * before)) return step;
     for (std::size_t j = 0; j < x.size(); ++j) x[j] += d[j];
-    if (size <= 4 * kEpsilon * length_of(x)) return step + 1;
+    const double next = step == 0 ? size : size * (size / before);
+    if (std::min(size, next) <= 4 * kEpsilon * length_of(x)) return step + 1;
     before = size;
   }
   return kMostRefinements;

@@ -22,7 +22,7 @@ constexpr double kDenseTerms = 9.0;  // times q^3
 constexpr double kBases = 3.0;  // products of block Lanczos, in multiples of its basis
 // A formed matrix is decomposed whole below this order, or where more than one part in kPartForLanczos of its
 // eigenvectors is wanted.
-constexpr std::int64_t kLeastForLanczos = 400, kPartForLanczos = 8;
+constexpr std::int64_t kLeastForLanczos = 200, kPartForLanczos = 8;
 
 double seconds_formed(double n, double p, double q, double k, std::int64_t basis, bool few, int threads) {
   const double form = 0.5 * n * p * q + (n < p ? n * p * k : 0.0);

@@ -1,5 +1,5 @@
 // The body of tile_product for one instruction set (base/simd/target_region.hpp). Vectors run along j, never along the
-// depth, and nothing is contracted. So an entry's sum is the same for every width.
+// depth, and every step is a fused multiply-add. So an entry's sum is the same for every width.
 
 namespace {
 
@@ -16,7 +16,8 @@ STOPE_INLINE void piece(const double* a, const double* b, std::int64_t depth, do
     Doubles right[vectors];
     __builtin_memcpy(right, b, sizeof right);
     for (int i = 0; i < kRows; ++i) {
-      for (int v = 0; v < vectors; ++v) sum[i][v] += a[i] * right[v];
+      const Doubles left = all(a[i]);
+      for (int v = 0; v < vectors; ++v) sum[i][v] = fused(left, right[v], sum[i][v]);
     }
   }
   for (int i = 0; i < kRows; ++i) {

@@ -36,8 +36,8 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
     known[0](a.data(), b.data(), depth, {}, first.data(), kTile);
     for (std::int64_t i = 0; i < kTile; ++i) {
       for (std::int64_t j = 0; j < kTile; ++j) {
-        double sum = 0.0;  // the definition: one sum in the order of the depth
-        for (std::int64_t r = 0; r < depth; ++r) sum += a[r * kTile + i] * b[r * kTile + j];
+        double sum = 0.0;  // the definition: one chain of fused multiply-adds in the order of the depth
+        for (std::int64_t r = 0; r < depth; ++r) sum = std::fma(a[r * kTile + i], b[r * kTile + j], sum);
         ASSERT_EQ(first[static_cast<std::size_t>(i * kTile + j)], sum);
       }
     }
@@ -100,8 +100,8 @@ TEST(CrossProduct, EqualsTheDefinition) {
         const oracle::ExactProduct exact = oracle::exact_product(
             depth, [&](std::int64_t r) { return x[static_cast<std::size_t>(i * depth + r)]; },
             [&](std::int64_t r) { return y[static_cast<std::size_t>(j * depth + r)]; });
-        // A product, 255 additions in a leaf, 15 in a group, and the levels of the tree.
-        const double roundings = 1 + 255 + 15 + std::ceil(std::log2(std::ceil(static_cast<double>(depth) / 4096)));
+        // 256 fused steps in a leaf, 15 additions in a group, and the levels of the tree.
+        const double roundings = 256 + 15 + std::ceil(std::log2(std::ceil(static_cast<double>(depth) / 4096)));
         EXPECT_LE(exact.sum.distance(got), roundings * 0x1p-53 * exact.magnitude) << i << " " << j;
       };
       for (std::int64_t i = 0; i < width; i += 7) {
@@ -199,7 +199,7 @@ TEST(CrossProduct, SameBitsInBlocksOfAnySize) {
   }
 }
 
-// 800 columns are 91 blocks on or above the diagonal, of which one thread or five sum up whole ones and 20 do not.
+// 800 columns are some blocks on or above the diagonal, of which one thread or five sum up whole ones and 20 do not.
 TEST(CrossProduct, WideProductsHaveTheBitsOfTheirBlocksAndOneTreeAThread) {
   const std::int64_t depth = 2 * kGroupRows + 300, width = 800;
   const std::vector<double> a = random_values(depth * width, 5);
@@ -213,8 +213,9 @@ TEST(CrossProduct, WideProductsHaveTheBitsOfTheirBlocksAndOneTreeAThread) {
     cross_product(panel, panel, depth, few, {}, other.data());
     EXPECT_EQ(first, other) << threads;
   }
-  // 2,000 features of 10 million rows: a tree of 32 kB a level for each of four threads, and their operands.
-  EXPECT_LT(cross_product_bytes(2000, 2000, 10'000'000, 4), 8'000'000);
+  // 2,000 features of 10 million rows: trees of half a megabyte a level for four threads, and their operands. That is
+  // less than the 64 MB of a decomposition's copy and eigenvectors.
+  EXPECT_LT(cross_product_bytes(2000, 2000, 10'000'000, 4), 64'000'000);
   EXPECT_LT(cross_product_bytes(2000, 2000, 10'000'000, 4), cross_product_bytes(2000, 2000, 10'000'000, 400));
 }
 
