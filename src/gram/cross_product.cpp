@@ -72,12 +72,17 @@ void group_sum(const PanelSource& a, const PanelSource& b, Blocks blocks, Pair p
     pack_block(a, blocks, pair.a, leaf, leaf_end, scratch.a.data());
     if (!same) pack_block(b, blocks, pair.b, leaf, leaf_end, scratch.b.data());
     const double* const right = same ? scratch.a.data() : scratch.b.data();
-    for (std::int64_t i = 0; i < a_tiles; ++i) {
-      for (std::int64_t j = same ? i : 0; j < b_tiles; ++j) {
-        const TileShape shape{std::min(kTile, left(a, pair.a * blocks.tiles + i)),
-                              std::min(kTile, left(b, pair.b * blocks.tiles + j)), same && i == j};
-        product(scratch.a.data() + i * kLeafOfTile, right + j * kLeafOfTile, leaf_end - leaf, shape,
-                out + i * kTile * blocks.side() + j * kTile, blocks.side());
+    // A tile of b stays in the first-level cache for some tiles of a, and these in the second-level cache for all of b.
+    constexpr std::int64_t kTogether = 8;
+    for (std::int64_t first = 0; first < a_tiles; first += kTogether) {
+      for (std::int64_t j = same ? first : 0; j < b_tiles; ++j) {
+        const std::int64_t last = std::min(first + kTogether, same ? j + 1 : a_tiles);
+        for (std::int64_t i = first; i < std::min(last, a_tiles); ++i) {
+          const TileShape shape{std::min(kTile, left(a, pair.a * blocks.tiles + i)),
+                                std::min(kTile, left(b, pair.b * blocks.tiles + j)), same && i == j};
+          product(scratch.a.data() + i * kLeafOfTile, right + j * kLeafOfTile, leaf_end - leaf, shape,
+                  out + i * kTile * blocks.side() + j * kTile, blocks.side());
+        }
       }
     }
   }
@@ -114,9 +119,8 @@ std::vector<Pair> block_pairs(std::int64_t a_blocks, std::int64_t b_blocks, bool
 //
 // With many pairs a task sums up a whole pair. Then each worker has one tree, and the trees of all pairs are never in
 // memory together. Else a task is a group of rows of a pair. A block is packed once a pair. So blocks are as large as
-// leaves enough tasks and fits the memory: up to 512 columns, at best one for all. Beyond that there are several, of up
-// to 384 columns: the packed leaves of two take 1.5 MB of a second-level cache. Where one side has few columns, small
-// blocks hold less that is never used.
+// leaves enough tasks and fits the memory, at best one for all. Where one side has few columns, small blocks hold less
+// that is never used.
 struct Shares {
   Blocks blocks;
   std::int64_t n_pairs;
@@ -124,17 +128,17 @@ struct Shares {
   std::int64_t at_once;  // groups that are under way: each has sums of its own
 
   static Shares of(std::int64_t a_width, std::int64_t b_width, std::int64_t depth, int threads, bool symmetric) {
-    constexpr std::int64_t kMostTiles = 32, kMostOfPair = 24, kTasksPerThread = 8;
+    constexpr std::int64_t kMostTiles = 32, kTasksPerThread = 8;
     constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
     const std::int64_t n_groups = checked::ceil_div(depth, kGroupRows);
     const std::int64_t enough = threads == 1 ? 1 : kTasksPerThread * threads;
     const std::int64_t all_tiles = checked::ceil_div(std::max(a_width, b_width), kTile);
     const std::int64_t least_tiles = checked::ceil_div(std::min(a_width, b_width), kTile);
     const bool wide = least_tiles > kMostTiles;
-    // A decomposition needs twice the result afterwards: wide blocks take no more.
-    const std::int64_t most_bytes = wide ? checked::mul(16, checked::mul(a_width, b_width)) : kMostBytes;
+    // A decomposition needs twice the result afterwards: so much is there.
+    const std::int64_t most_bytes = std::max(kMostBytes, checked::mul(16, checked::mul(a_width, b_width)));
     const bool lopsided = !wide && (all_tiles > kMostTiles || least_tiles < kSmallBlocks.tiles);
-    for (std::int64_t n_blocks = wide ? checked::ceil_div(all_tiles, kMostOfPair) : 1;; ++n_blocks) {
+    for (std::int64_t n_blocks = 1;; ++n_blocks) {
       const std::int64_t tiles = lopsided ? 0 : checked::ceil_div(all_tiles, n_blocks);
       const Blocks blocks{std::max(tiles, kSmallBlocks.tiles)};
       const bool small = blocks.tiles == kSmallBlocks.tiles;
@@ -147,7 +151,8 @@ struct Shares {
       const std::int64_t levels = wide ? SumTree::most_levels(n_groups) : 0;
       const bool by_pairs = wide && n_pairs >= kTasksPerThread * threads;
       const std::int64_t held = by_pairs ? threads * (levels + 1) : checked::mul(at_once + levels, n_pairs);
-      if (checked::mul(held, blocks.size() * 8) > most_bytes) continue;
+      const std::int64_t packed = wide ? 2 * threads * blocks.tiles * kLeafOfTile : 0;
+      if (checked::mul(8, checked::add(checked::mul(held, blocks.size()), packed)) > most_bytes) continue;
       if (by_pairs || n_pairs * n_groups >= enough) return {blocks, n_pairs, by_pairs, at_once};
     }
   }

@@ -11,6 +11,10 @@ constexpr int kMostVectors = 2;
 
 template <int vectors>
 STOPE_INLINE void piece(const double* a, const double* b, std::int64_t depth, double* c, std::int64_t stride) {
+  // Many columns have sums that no cache holds: they arrive while the products are summed up.
+  for (int i = 0; i < kRows; ++i) {
+    for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + i * stride + v * kDoubleLanes, 1);
+  }
   Doubles sum[kRows][vectors] = {};
   for (std::int64_t r = 0; r < depth; ++r, a += kTile, b += kTile) {
     Doubles right[vectors];
