@@ -4,6 +4,7 @@
 namespace {
 
 #include "base/simd/prelude.inl"
+#include "base/simd/fused.inl"
 
 constexpr int kLanes = kDoubleLanes;
 

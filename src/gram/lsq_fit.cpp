@@ -180,9 +180,9 @@ LsqFit::Method LsqFit::plan() {
   // Nanoseconds, as in pca_plan.cpp.
   const auto size = static_cast<double>(q);
   const double decompose =
-      1e-9 * (0.5 * static_cast<double>(depth) * size * size * 0.11 / pool_.size() + 2.7 * size * size * size);
+      1e-9 * (0.5 * static_cast<double>(depth) * size * size * 0.035 / pool_.size() + 0.7 * size * size * size);
   const double iterate =
-      1e-9 * kStepsOfLsqr * 2.0 * static_cast<double>(n_) * static_cast<double>(p_) * 1.0 / pool_.size();
+      1e-9 * kStepsOfLsqr * 2.0 * static_cast<double>(n_) * static_cast<double>(p_) * 0.7 / pool_.size();
   const bool quick = decompose <= std::max(kPatience, iterate);
   if (direct <= budget && (quick || options_.standard_errors)) {
     report.method_reason = "the products of " + side + " fit the memory and are quickly decomposed";

@@ -28,8 +28,7 @@ namespace {
 constexpr double kLosesOrthogonality = 1e-4;
 // Restarts on a formed matrix. If the few wanted eigenvectors have not converged by then (a spectrum without gaps), the
 // matrix is decomposed whole.
-// A few hundred features are soon decomposed: so many restarts take about as long.
-constexpr std::int64_t kRestartsOfFormed = 60, kFewestRestarts = 20, kFeaturesOfRestart = 10;
+constexpr std::int64_t kRestartsOfFormed = 60;
 // Entries that differ by less than this share of the largest tie for the sign: only rounding would tell which is
 // larger.
 constexpr double kSignTie = 1e-9;
@@ -207,7 +206,7 @@ void PcaFit::decompose(Buffer<double>& matrix, std::vector<double>& values) {
     const LanczosOptions options{.n_wanted = shape().n_wanted,
                                  .block = lanczos_block(),
                                  .tolerance = options_.tolerance,
-                                 .max_restarts = std::clamp(q_ / kFeaturesOfRestart, kFewestRestarts, kRestartsOfFormed),
+                                 .max_restarts = kRestartsOfFormed,
                                  .seed = options_.seed};
     LanczosResult result = largest_eigenpairs(map, q_, options, pool_, run_.cancel);
     if (result.converged) {

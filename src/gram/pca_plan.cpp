@@ -12,17 +12,18 @@
 namespace stope::gram {
 namespace {
 
-// Nanoseconds per multiplication and addition on one thread. They are CPU times on a shared Sapphire Rapids,  from 500
-// x 10,000 to 400,000 x 50. Only their ratios matter.
-constexpr double kFormNs = 0.16;     // tiles of a^T b
-constexpr double kDenseNs = 0.25;    // Eigen's eigenvectors, always one thread
-constexpr double kProductNs = 0.50;  // the operator, eight vectors at once
+// Nanoseconds per multiplication and addition on one thread. They are CPU times on a shared Sapphire Rapids: tiles from
+// 1M x 50 to 20,000 x 1,000, eigenvectors of 300 to 1,000 features, the operator at 20,000 x 2,000 and 50,000 x 300. Only
+// their ratios matter.
+constexpr double kFormNs = 0.035;    // tiles of a^T b
+constexpr double kDenseNs = 0.075;   // Eigen's eigenvectors, always one thread
+constexpr double kProductNs = 0.16;  // the operator, eight vectors at once
 constexpr double kDenseTerms = 9.0;  // times q^3
 
 constexpr double kBases = 3.0;  // products of block Lanczos, in multiples of its basis
 // A formed matrix is decomposed whole below this order, or where more than one part in kPartForLanczos of its
 // eigenvectors is wanted.
-constexpr std::int64_t kLeastForLanczos = 200, kPartForLanczos = 8;
+constexpr std::int64_t kLeastForLanczos = 400, kPartForLanczos = 8;
 
 double seconds_formed(double n, double p, double q, double k, std::int64_t basis, bool few, int threads) {
   const double form = 0.5 * n * p * q + (n < p ? n * p * k : 0.0);

@@ -4,6 +4,7 @@
 namespace {
 
 #include "base/simd/prelude.inl"
+#include "base/simd/fused.inl"
 
 // A piece of the tile that is summed at once: its sums and their operands fill the registers.
 constexpr int kRows = STOPE_VECTOR_BYTES == 64 ? 8 : 4;

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/random.hpp"
 #include "effort.hpp"
@@ -45,6 +46,51 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
       std::fill(other.begin(), other.end(), 0.0);
       known[level](a.data(), b.data(), depth, {}, other.data(), kTile);
       EXPECT_EQ(std::memcmp(first.data(), other.data(), sizeof(double) * first.size()), 0) << level;
+    }
+  }
+}
+
+// Some number: of usual size, of any size, close to another one's negative, or not finite.
+double any_number(Random& random, double near) {
+  const double sign = random.below(2) == 0 ? 1.0 : -1.0, mantissa = 1.0 + random.uniform();
+  switch (random.below(8)) {
+    case 0: return sign * std::ldexp(mantissa, static_cast<int>(random.below(2100)) - 1075);
+    case 1: return -near;
+    case 2: return -near * (1.0 + std::ldexp(sign, -static_cast<int>(random.below(53))));
+    case 3: return sign * std::ldexp(mantissa, static_cast<int>(random.below(240)) - 120);
+    case 4: return sign * std::ldexp(1.0 + std::ldexp(1.0, -static_cast<int>(random.below(53))), 3);
+    case 5: return random.below(40) == 0 ? sign * std::numeric_limits<double>::infinity() : 0.0 * sign;
+    default: return sign * mantissa;
+  }
+}
+
+// A tile of depth 2 computes a b + c, where the first row leaves c. It is rounded once on every instruction set.
+TEST(TileProduct, RoundsOnceWhateverTheNumbers) {
+  TileProduct known[3] = {};
+  const int n = tile_products(known);
+  Random random(50);
+  for (std::int64_t round = 0; round < repeated<std::int64_t>(4000, 400); ++round) {
+    Buffer<double> a(2 * kTile), b(2 * kTile);
+    for (std::int64_t i = 0; i < kTile; ++i) {
+      b[i] = 1.0;
+      a[kTile + i] = any_number(random, 1.0);
+      b[kTile + i] = any_number(random, a[kTile + i]);
+      a[i] = any_number(random, a[kTile + i] * b[kTile + i]);
+    }
+    for (int level = 0; level < n; ++level) {
+      std::vector<double> got(kTile * kTile);
+      known[level](a.data(), b.data(), 2, {}, got.data(), kTile);
+      for (std::int64_t i = 0; i < kTile; ++i) {
+        for (std::int64_t j = 0; j < kTile; ++j) {
+          const double wanted = std::fma(a[kTile + i], b[kTile + j], std::fma(a[i], 1.0, 0.0)) + 0.0;
+          const double found = got[static_cast<std::size_t>(i * kTile + j)];
+          if (std::isnan(wanted)) {
+            ASSERT_TRUE(std::isnan(found)) << level;
+          } else {
+            ASSERT_EQ(found, wanted) << level << ": " << a[kTile + i] << " * " << b[kTile + j] << " + " << a[i];
+          }
+        }
+      }
     }
   }
 }

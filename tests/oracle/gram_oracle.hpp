@@ -45,7 +45,7 @@ class GramOracle {
   double column_depth() const {
     const auto groups = static_cast<double>(n_groups());
     const double longest = std::ceil(static_cast<double>(c_.n_rows) / groups);
-    return 1.0 + longest + log2_up(groups) + (c_.shift.empty() ? 0.0 : 1.0) + (c_.scale.empty() ? 0.0 : 1.0);
+    return longest + log2_up(groups) + (c_.shift.empty() ? 0.0 : 1.0) + (c_.scale.empty() ? 0.0 : 1.0);
   }
 
   // Returns the groups of rows, computed again from docs/numerics/gram.md.

@@ -53,16 +53,3 @@ STOPE_INLINE Longs all(std::int64_t v) {
 STOPE_INLINE Floats all(float v) {
   return v - Floats{};
 }
-
-// a * b + c, rounded once. The scalar level calls the C library, whose fma() has the same bits with and without an
-// instruction for it.
-STOPE_INLINE Doubles fused(Doubles a, Doubles b, Doubles c) {
-#if defined(STOPE_AVX512)
-  return _mm512_fmadd_pd(a, b, c);
-#elif defined(STOPE_AVX2)
-  return _mm256_fmadd_pd(a, b, c);
-#else
-  for (int lane = 0; lane < kDoubleLanes; ++lane) c[lane] = __builtin_fma(a[lane], b[lane], c[lane]);
-  return c;
-#endif
-}
