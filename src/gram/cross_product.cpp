@@ -235,8 +235,8 @@ void sum_by_groups(const PanelSource& a, const PanelSource& b, std::int64_t dept
 
 // Threads share the pairs: a task is one pair down all rows.
 void sum_by_pairs(const PanelSource& a, const PanelSource& b, std::int64_t depth, Blocks blocks,
-                  const std::vector<Pair>& pairs, ThreadPool& pool, const CancelToken& cancel, const std::function<void(Pair, const double*)>& store,
-                  PhaseProgress* progress) {
+                  const std::vector<Pair>& pairs, ThreadPool& pool, const CancelToken& cancel,
+                  const std::function<void(Pair, const double*)>& store, PhaseProgress* progress) {
   const auto n_pairs = static_cast<std::int64_t>(pairs.size());
   std::vector<BlockScratch> scratch = block_scratch(pool, blocks);
   const auto rows_done = [&](std::int64_t n) {  // as if the rows were done in turn

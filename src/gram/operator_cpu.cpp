@@ -129,14 +129,16 @@ class CpuOperator final : public Operator {
     this->pass(pass, z.data());
   }
 
-  void residual(std::span<const double> x, const Target& target, std::span<double> z) override {
+  void residual(std::span<const double> x, const Target& target, std::span<double> z, std::span<double> r) override {
     check_vector("x", x.size(), n_columns_, 1);
     check_vector("target", target.values.size(), n_rows_, 1);
+    if (!r.empty()) check_vector("r", r.size(), n_rows_, 1);
     check_vector("z", z.size(), n_columns_, 1);
     Buffer<double> copy;
     Pass pass;
     pass.x = padded_view(x, n_columns_, scale_, copy);
     pass.target = &target;
+    if (!r.empty()) pass.y_out = r.data();
     pass.wants_z = true;
     this->pass(pass, z.data());
   }
@@ -239,10 +241,11 @@ class CpuOperator final : public Operator {
   void take_y(const Pass& pass, std::int64_t v, std::int64_t first, std::int64_t n, double* sums, double* y) const {
     const std::int64_t leaves = n_leaves(n_columns_);
     for (std::int64_t r = 0; r < n; ++r) y[r] = tree_sum(sums + r * leaves, leaves) + 0.0;
+    if (pass.target != nullptr) {
+      for (std::int64_t r = 0; r < n; ++r) y[r] = finished(y[r]);
+      subtract_from(*pass.target, first, {y, static_cast<std::size_t>(n)});
+    }
     if (pass.y_out != nullptr) std::copy_n(y, n, pass.y_out + v * n_rows_ + first);
-    if (pass.target == nullptr) return;
-    for (std::int64_t r = 0; r < n; ++r) y[r] = finished(y[r]);
-    subtract_from(*pass.target, first, {y, static_cast<std::size_t>(n)});
   }
 
   // Computes a panel on one thread; `values` are its rows [first, first + n). A fresh z counts as zeros.
