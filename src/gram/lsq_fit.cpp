@@ -180,7 +180,7 @@ LsqFit::Method LsqFit::plan() {
   // Nanoseconds, as in pca_plan.cpp.
   const auto size = static_cast<double>(q);
   const double decompose =
-      1e-9 * (0.5 * static_cast<double>(depth) * size * size * 0.035 / pool_.size() + 0.7 * size * size * size);
+      1e-9 * (0.5 * static_cast<double>(depth) * size * size * 0.04 / pool_.size() + 0.7 * size * size * size);
   const double iterate =
       1e-9 * kStepsOfLsqr * 2.0 * static_cast<double>(n_) * static_cast<double>(p_) * 0.7 / pool_.size();
   const bool quick = decompose <= std::max(kPatience, iterate);
@@ -328,8 +328,7 @@ void LsqFit::solve_directly(const SmallSide& small) {
 
 namespace {
 
-// Adds corrections until they no longer shrink, or the next is sure to be mere rounding: each shrinks as the one before
-// it did.
+// Adds corrections until they no longer shrink, or the next, which shrinks as this one did, is mere rounding.
 template <class Correct>
 std::int64_t refine(std::vector<double>& x, const Correct& correction) {
   double before = std::numeric_limits<double>::infinity();
@@ -338,8 +337,7 @@ std::int64_t refine(std::vector<double>& x, const Correct& correction) {
     const double size = length_of(d);
     if (!(size < 0.5 * before)) return step;
     for (std::size_t j = 0; j < x.size(); ++j) x[j] += d[j];
-    const double next = step == 0 ? size : size * (size / before);
-    if (std::min(size, next) <= 4 * kEpsilon * length_of(x)) return step + 1;
+    if (size * (step == 0 ? 1.0 : std::min(1.0, size / before)) <= 4 * kEpsilon * length_of(x)) return step + 1;
     before = size;
   }
   return kMostRefinements;
