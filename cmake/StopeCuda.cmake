@@ -91,7 +91,7 @@ if(STOPE_WITH_CUDA)
   stope_cuda_arch_names(_arch_names)
   target_compile_definitions(stope_cuda PRIVATE "STOPE_CUDA_ARCH_NAMES=\"${_arch_names}\"")
   target_link_libraries(stope_cuda PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-  # The device must not fuse multiply-adds either. Division and square root are correctly rounded by default.
+  # The device must not fuse multiply-adds either, but where __fma_rn says so. Division and square root are correctly rounded by default.
   target_compile_options(stope_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:stope_flags,INTERFACE_COMPILE_OPTIONS>>
     $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false -Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off>)

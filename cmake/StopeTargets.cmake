@@ -30,7 +30,8 @@ add_library(stope_flags INTERFACE)
 target_compile_options(stope_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wold-style-cast -Wcast-align -Wnon-virtual-dtor -Woverloaded-virtual
   -Wdouble-promotion -Wformat=2 -Wimplicit-fallthrough ${_werror}
-  # A fused multiply-add rounds once where the reference formulas round twice: promise 1 forbids it.
+  # A fused multiply-add rounds once where the reference formulas round twice: promise 1 forbids it, but where the source
+  # calls one.
   -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees overlapping copies inside std::string concatenation that cannot happen (GCC bug 105651).

@@ -45,7 +45,8 @@ struct ColumnKernelsOf {
   /// The same with the rows side by side: to out[c * stride + r - begin].
   void (*by_columns)(const T* const* columns, std::int64_t n, std::int64_t begin, std::int64_t end, const Terms& terms,
                      const double* row_factor, double* out, std::int64_t stride);
-  /// Adds the products of those rows with x, column after column: sums[r - begin] += value * x[c].
+  /// Adds the products of those rows with x, column after column: sums[r - begin] =
+  /// fma(value, x[c], sums[r - begin]).
   void (*add_products)(const T* const* columns, std::int64_t n, std::int64_t begin, std::int64_t end,
                        const Terms& terms, const double* x, double* sums);
   /// Sums up each leaf in row order.

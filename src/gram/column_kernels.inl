@@ -5,6 +5,7 @@
 namespace {
 
 #include "base/simd/prelude.inl"
+#include "base/simd/fused.inl"
 
 constexpr int kLanes = kDoubleLanes;
 
@@ -164,7 +165,7 @@ void add_products(const T* const* columns, std::int64_t n, std::int64_t begin, s
       const Doubles minus = all(terms.minus[c]), times = all(terms.times[c]), missing = all(terms.missing[c]);
 #pragma GCC unroll 4
       for (int i = 0; i < kAtOnce; ++i) {
-        sum[i] += term(doubles_at(columns[c] + row + i * kLanes), minus, times, missing) * x[c];
+        sum[i] = fused(term(doubles_at(columns[c] + row + i * kLanes), minus, times, missing), all(x[c]), sum[i]);
       }
     }
 #pragma GCC unroll 4
@@ -175,7 +176,7 @@ void add_products(const T* const* columns, std::int64_t n, std::int64_t begin, s
     Doubles sum = load_some(sums, n_rows);
     for (std::int64_t c = 0; c < n; ++c) {
       const Doubles minus = all(terms.minus[c]), times = all(terms.times[c]), missing = all(terms.missing[c]);
-      sum += term(load_some(columns[c] + row, n_rows), minus, times, missing) * x[c];
+      sum = fused(term(load_some(columns[c] + row, n_rows), minus, times, missing), all(x[c]), sum);
     }
     store_some(sums, sum, n_rows);
   }

@@ -33,10 +33,19 @@ struct Scratch {
 
 // The same, and the sums of a group and of a block.
 struct BlockScratch {
-  Scratch packed{kSmallBlocks};
-  Buffer<double> group{kSmallBlocks.size()};
-  SumTree tree{kSmallBlocks.size()};
+  explicit BlockScratch(Blocks of) : blocks(of), packed(of), group(of.size()), tree(of.size()) {}
+  Blocks blocks;
+  Scratch packed;
+  Buffer<double> group;
+  SumTree tree;
 };
+
+std::vector<BlockScratch> block_scratch(const ThreadPool& pool, Blocks blocks) {
+  std::vector<BlockScratch> scratch;
+  scratch.reserve(static_cast<std::size_t>(pool.size()));
+  for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(blocks);
+  return scratch;
+}
 
 void pack_block(const PanelSource& source, Blocks blocks, std::int64_t block, std::int64_t begin, std::int64_t end,
                 double* out) {
@@ -63,12 +72,17 @@ void group_sum(const PanelSource& a, const PanelSource& b, Blocks blocks, Pair p
     pack_block(a, blocks, pair.a, leaf, leaf_end, scratch.a.data());
     if (!same) pack_block(b, blocks, pair.b, leaf, leaf_end, scratch.b.data());
     const double* const right = same ? scratch.a.data() : scratch.b.data();
-    for (std::int64_t i = 0; i < a_tiles; ++i) {
-      for (std::int64_t j = same ? i : 0; j < b_tiles; ++j) {
-        const TileShape shape{std::min(kTile, left(a, pair.a * blocks.tiles + i)),
-                              std::min(kTile, left(b, pair.b * blocks.tiles + j)), same && i == j};
-        product(scratch.a.data() + i * kLeafOfTile, right + j * kLeafOfTile, leaf_end - leaf, shape,
-                out + i * kTile * blocks.side() + j * kTile, blocks.side());
+    // A tile of b stays in the first-level cache for some tiles of a, and these in the second-level cache for all of b.
+    constexpr std::int64_t kTogether = 8;
+    for (std::int64_t first = 0; first < a_tiles; first += kTogether) {
+      for (std::int64_t j = same ? first : 0; j < b_tiles; ++j) {
+        const std::int64_t last = std::min(first + kTogether, same ? j + 1 : a_tiles);
+        for (std::int64_t i = first; i < std::min(last, a_tiles); ++i) {
+          const TileShape shape{std::min(kTile, left(a, pair.a * blocks.tiles + i)),
+                                std::min(kTile, left(b, pair.b * blocks.tiles + j)), same && i == j};
+          product(scratch.a.data() + i * kLeafOfTile, right + j * kLeafOfTile, leaf_end - leaf, shape,
+                  out + i * kTile * blocks.side() + j * kTile, blocks.side());
+        }
       }
     }
   }
@@ -79,14 +93,14 @@ const double* block_sum(const PanelSource& a, const PanelSource& b, Pair pair, s
                         const CancelToken& cancel, BlockScratch& own) {
   if (depth <= kGroupRows) {  // a group is its own tree
     cancel.check();
-    group_sum(a, b, kSmallBlocks, pair, 0, depth, own.packed, own.group.data());
+    group_sum(a, b, own.blocks, pair, 0, depth, own.packed, own.group.data());
     return own.group.data();
   }
   own.tree.clear();
   std::fill(own.group.begin(), own.group.end(), 0.0);
   for (std::int64_t begin = 0; begin < depth; begin += kGroupRows) {
     cancel.check();
-    group_sum(a, b, kSmallBlocks, pair, begin, std::min(begin + kGroupRows, depth), own.packed, own.group.data());
+    group_sum(a, b, own.blocks, pair, begin, std::min(begin + kGroupRows, depth), own.packed, own.group.data());
     own.tree.push(own.group.data());
   }
   return own.tree.finish();
@@ -103,9 +117,10 @@ std::vector<Pair> block_pairs(std::int64_t a_blocks, std::int64_t b_blocks, bool
 
 // How a product is shared out.
 //
-// With small blocks and many pairs a task sums up a whole pair. Then each worker has one tree, and the trees of all
-// pairs are never in memory together. Else a task is a group of rows of a pair. A block is packed once a pair. So up to
-// 512 columns blocks are as large as leaves enough tasks and fits the memory, at best one for all.
+// With many pairs a task sums up a whole pair. Then each worker has one tree, and the trees of all pairs are never in
+// memory together. Else a task is a group of rows of a pair. A block is packed once a pair. So blocks are as large as
+// leaves enough tasks and fits the memory, at best one for all. Where one side has few columns, small blocks hold less
+// that is never used.
 struct Shares {
   Blocks blocks;
   std::int64_t n_pairs;
@@ -113,12 +128,18 @@ struct Shares {
   std::int64_t at_once;  // groups that are under way: each has sums of its own
 
   static Shares of(std::int64_t a_width, std::int64_t b_width, std::int64_t depth, int threads, bool symmetric) {
-    constexpr std::int64_t kMostTiles = 32, kTasksPerThread = 8, kMostBytes = std::int64_t{64} << 20;
+    constexpr std::int64_t kMostTiles = 32, kTasksPerThread = 8;
+    constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
     const std::int64_t n_groups = checked::ceil_div(depth, kGroupRows);
     const std::int64_t enough = threads == 1 ? 1 : kTasksPerThread * threads;
     const std::int64_t all_tiles = checked::ceil_div(std::max(a_width, b_width), kTile);
+    const std::int64_t least_tiles = checked::ceil_div(std::min(a_width, b_width), kTile);
+    const bool wide = least_tiles > kMostTiles;
+    // A decomposition needs twice the result afterwards: so much is there.
+    const std::int64_t most_bytes = std::max(kMostBytes, checked::mul(16, checked::mul(a_width, b_width)));
+    const bool lopsided = !wide && (all_tiles > kMostTiles || least_tiles < kSmallBlocks.tiles);
     for (std::int64_t n_blocks = 1;; ++n_blocks) {
-      const std::int64_t tiles = all_tiles > kMostTiles ? 0 : checked::ceil_div(all_tiles, n_blocks);
+      const std::int64_t tiles = lopsided ? 0 : checked::ceil_div(all_tiles, n_blocks);
       const Blocks blocks{std::max(tiles, kSmallBlocks.tiles)};
       const bool small = blocks.tiles == kSmallBlocks.tiles;
       const std::int64_t a_blocks = blocks.of(a_width), b_blocks = blocks.of(b_width);
@@ -127,10 +148,12 @@ struct Shares {
       const std::int64_t at_once = std::clamp<std::int64_t>(
           checked::ceil_div(tasks, std::max<std::int64_t>(n_pairs, 1)), 1, std::max<std::int64_t>(n_groups, 1));
       if (small) return {blocks, n_pairs, n_pairs >= kTasksPerThread * threads, at_once};
-      const bool fits = at_once * n_pairs * blocks.size() * 8 <= kMostBytes;
-      if (fits && n_pairs * n_groups >= enough) {
-        return {blocks, n_pairs, false, at_once};
-      }
+      const std::int64_t levels = wide ? SumTree::most_levels(n_groups) : 0;
+      const bool by_pairs = wide && n_pairs >= kTasksPerThread * threads;
+      const std::int64_t held = by_pairs ? threads * (levels + 1) : checked::mul(at_once + levels, n_pairs);
+      const std::int64_t packed = wide ? 2 * threads * blocks.tiles * kLeafOfTile : 0;
+      if (checked::mul(8, checked::add(checked::mul(held, blocks.size()), packed)) > most_bytes) continue;
+      if (by_pairs || n_pairs * n_groups >= enough) return {blocks, n_pairs, by_pairs, at_once};
     }
   }
 
@@ -211,11 +234,11 @@ void sum_by_groups(const PanelSource& a, const PanelSource& b, std::int64_t dept
 }
 
 // Threads share the pairs: a task is one pair down all rows.
-void sum_by_pairs(const PanelSource& a, const PanelSource& b, std::int64_t depth, const std::vector<Pair>& pairs,
-                  ThreadPool& pool, const CancelToken& cancel, const std::function<void(Pair, const double*)>& store,
-                  PhaseProgress* progress) {
+void sum_by_pairs(const PanelSource& a, const PanelSource& b, std::int64_t depth, Blocks blocks,
+                  const std::vector<Pair>& pairs, ThreadPool& pool, const CancelToken& cancel,
+                  const std::function<void(Pair, const double*)>& store, PhaseProgress* progress) {
   const auto n_pairs = static_cast<std::int64_t>(pairs.size());
-  std::vector<BlockScratch> scratch(static_cast<std::size_t>(pool.size()));
+  std::vector<BlockScratch> scratch = block_scratch(pool, blocks);
   const auto rows_done = [&](std::int64_t n) {  // as if the rows were done in turn
     return static_cast<std::int64_t>(static_cast<double>(depth) * static_cast<double>(n) /
                                      static_cast<double>(n_pairs));
@@ -249,7 +272,7 @@ void cross_product(const PanelSource& a, const PanelSource& b, std::int64_t dept
     }
   };
   if (shares.by_pairs) {
-    sum_by_pairs(a, b, depth, pairs, pool, cancel, store, progress);
+    sum_by_pairs(a, b, depth, shares.blocks, pairs, pool, cancel, store, progress);
   } else {
     sum_by_groups(a, b, depth, shares, pairs, pool, cancel, store, progress);
   }
@@ -261,7 +284,7 @@ void for_each_block(const PanelSource& a, const PanelSource& b, std::int64_t dep
                     PhaseProgress* progress) {
   const std::int64_t a_width = a.width(), b_width = b.width();
   const std::int64_t b_blocks = kSmallBlocks.of(b_width);
-  std::vector<BlockScratch> scratch(static_cast<std::size_t>(pool.size()));
+  std::vector<BlockScratch> scratch = block_scratch(pool, kSmallBlocks);
   pool.parallel_for(
       kSmallBlocks.of(a_width) * b_blocks, cancel,
       [&](std::int64_t task, int worker) {

@@ -4,6 +4,7 @@
 namespace {
 
 #include "base/simd/prelude.inl"
+#include "base/simd/fused.inl"
 
 constexpr int kLanes = kDoubleLanes;
 
@@ -85,11 +86,13 @@ STOPE_INLINE double leaf_of(Doubles (&fours)[kFours]) {
 }
 
 // A whole leaf of n neighbouring rows. Memory delivers several rows at once faster than one after the other, and x is
-// read once for all.
-template <class T, bool shifted, int n>
+// read once for all. What lies `ahead` bytes further is prefetched line by line, between the products: as a burst before
+// the leaf, prefetches would wait for each other.
+template <class T, bool shifted, int n, bool prefetches>
 STOPE_INLINE void whole_leaves(const T* first, std::int64_t stride, const double* shift, const double* x, double* sums,
-                               std::int64_t sums_stride) {
+                               std::int64_t sums_stride, std::int64_t ahead) {
   constexpr int kOfRow = kTogether / n;
+  constexpr int kOfLine = 64 / static_cast<int>(sizeof(T)) / kLanes;  // vectors that a cache line fills
   static_assert(kOfRow % 4 == 0 && kVectors % kOfRow == 0);
   Doubles fours[n][kFours];
 #pragma GCC unroll 1
@@ -103,8 +106,11 @@ STOPE_INLINE void whole_leaves(const T* first, std::int64_t stride, const double
         const Doubles right = doubles_at(x + column);
 #pragma GCC unroll 4
         for (int r = 0; r < n; ++r) {
-          const Doubles product = values<T, shifted>(first + r * stride, shift, column) * right;
-          slots[r][i] = round == 0 ? product : slots[r][i] + product;
+          if (prefetches && i % kOfLine == 0) {
+            __builtin_prefetch(reinterpret_cast<const char*>(first + r * stride + column) + ahead, 0, 2);
+          }
+          const Doubles value = values<T, shifted>(first + r * stride, shift, column);
+          slots[r][i] = round == 0 ? value * right : fused(value, right, slots[r][i]);
         }
       }
     }
@@ -163,10 +169,10 @@ STOPE_INLINE double part_of_leaf(const T* row, const double* shift, const double
     if (column + kLanes <= n) {
       sum = values<T, shifted>(row, shift, column) * doubles_at(x + column);
       for (column += kSlots; column + kLanes <= n; column += kSlots) {
-        sum += values<T, shifted>(row, shift, column) * doubles_at(x + column);
+        sum = fused(values<T, shifted>(row, shift, column), doubles_at(x + column), sum);
       }
     }
-    if (column < n) sum += last_values<T, shifted>(row, shift, column, n) * doubles_at(x + column);
+    if (column < n) sum = fused(last_values<T, shifted>(row, shift, column, n), doubles_at(x + column), sum);
     slots[i] = sum;
   }
   Doubles fours[kFours] = {};
@@ -183,19 +189,12 @@ STOPE_INLINE const double* shift_at(const Slab& slab, std::int64_t column) {
 }
 
 // Computes sums[row * n_leaves + leaf] of n neighbouring rows.
-template <class T, bool shifted, int n>
+template <class T, bool shifted, int n, bool prefetches>
 STOPE_INLINE void dot_together(const T* first, const Slab& slab, const double* x, double* sums, std::int64_t n_leaves) {
-  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
   std::int64_t column = 0, leaf = 0;
   for (; column + kLeafColumns <= slab.n_columns; column += kLeafColumns, ++leaf) {
-    for (int r = 0; r < n && slab.dot_ahead != 0; ++r) {
-      const T* const row = first + r * slab.row_stride;
-      for (std::int64_t line = column; line < column + kLeafColumns; line += kLine) {
-        __builtin_prefetch(reinterpret_cast<const char*>(row + line) + slab.dot_ahead, 0, 2);
-      }
-    }
-    whole_leaves<T, shifted, n>(first + column, slab.row_stride, shift_at<shifted>(slab, column), x + column,
-                                sums + leaf, n_leaves);
+    whole_leaves<T, shifted, n, prefetches>(first + column, slab.row_stride, shift_at<shifted>(slab, column), x + column,
+                                            sums + leaf, n_leaves, slab.dot_ahead);
   }
   const std::int64_t left = slab.n_columns - column;
   for (int r = 0; r < n && left > 0; ++r) {
@@ -206,17 +205,17 @@ STOPE_INLINE void dot_together(const T* first, const Slab& slab, const double* x
   }
 }
 
-template <class T, bool shifted>
+template <class T, bool shifted, bool prefetches>
 STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
   constexpr int kAtOnce = kTogether / 4;
   const std::int64_t n_leaves = (slab.n_columns + kLeafColumns - 1) / kLeafColumns;
   const T* row = static_cast<const T*>(slab.values);
   std::int64_t r = 0;
   for (; r + kAtOnce <= slab.n_rows; r += kAtOnce, row += kAtOnce * slab.row_stride, sums += kAtOnce * n_leaves) {
-    dot_together<T, shifted, kAtOnce>(row, slab, x, sums, n_leaves);
+    dot_together<T, shifted, kAtOnce, prefetches>(row, slab, x, sums, n_leaves);
   }
   for (; r < slab.n_rows; ++r, row += slab.row_stride, sums += n_leaves) {
-    dot_together<T, shifted, 1>(row, slab, x, sums, n_leaves);
+    dot_together<T, shifted, 1, prefetches>(row, slab, x, sums, n_leaves);
   }
 }
 
@@ -238,13 +237,13 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
       for (int r = 0; r < n; ++r) __builtin_prefetch(reinterpret_cast<const char*>(first + r * stride + column) + ahead, 0, 2);
     }
 #pragma GCC unroll 8
-    for (int r = 0; r < n; ++r) sum += weights[r] * values<T, shifted>(first + r * stride, slab.shift, column);
+    for (int r = 0; r < n; ++r) sum = fused(weights[r], values<T, shifted>(first + r * stride, slab.shift, column), sum);
     store(z + column, sum);
   }
   if (column < slab.n_columns) {
     Doubles sum = fresh ? Doubles{} : doubles_at(z + column);
     for (int r = 0; r < n; ++r) {
-      sum += weights[r] * last_values<T, shifted>(first + r * stride, slab.shift, column, slab.n_columns);
+      sum = fused(weights[r], last_values<T, shifted>(first + r * stride, slab.shift, column, slab.n_columns), sum);
     }
     store(z + column, sum);
   }
@@ -273,6 +272,15 @@ STOPE_INLINE void add_rows(const Slab& slab, const double* y, double* z) {
   }
   for (; r < slab.n_rows; ++r, row += slab.row_stride) {
     add_together<T, shifted, false, 1>(row, slab.row_stride, slab, y + r, z);
+  }
+}
+
+template <class T, bool shifted>
+STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
+  if (slab.dot_ahead == 0) {
+    dot_rows<T, shifted, false>(slab, x, sums);
+  } else {
+    dot_rows<T, shifted, true>(slab, x, sums);
   }
 }
 

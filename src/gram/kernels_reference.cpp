@@ -15,7 +15,8 @@ template <class T>
 double leaf_sum(const Slab& slab, std::int64_t row, std::int64_t begin, std::int64_t end, const double* x) {
   double slots[kSlots] = {};
   for (std::int64_t column = begin; column < end; ++column) {
-    slots[(column - begin) % kSlots] += value_at<T>(slab, row, column) * x[column];
+    double& slot = slots[(column - begin) % kSlots];
+    slot = __builtin_fma(value_at<T>(slab, row, column), x[column], slot);
   }
   constexpr std::int64_t kFours = kSlots / 4;
   double fours[kFours];
@@ -44,7 +45,7 @@ void add(const Slab& slab, const double* y, double* z) {
   for (std::int64_t column = 0; column < slab.n_columns && slab.fresh; ++column) z[column] = 0.0;
   for (std::int64_t row = 0; row < slab.n_rows; ++row) {
     for (std::int64_t column = 0; column < slab.n_columns; ++column) {
-      z[column] += y[row] * value_at<T>(slab, row, column);
+      z[column] = __builtin_fma(y[row], value_at<T>(slab, row, column), z[column]);
     }
   }
 }

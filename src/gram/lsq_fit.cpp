@@ -180,9 +180,9 @@ LsqFit::Method LsqFit::plan() {
   // Nanoseconds, as in pca_plan.cpp.
   const auto size = static_cast<double>(q);
   const double decompose =
-      1e-9 * (0.5 * static_cast<double>(depth) * size * size * 0.11 / pool_.size() + 2.7 * size * size * size);
+      1e-9 * (0.5 * static_cast<double>(depth) * size * size * 0.04 / pool_.size() + 0.7 * size * size * size);
   const double iterate =
-      1e-9 * kStepsOfLsqr * 2.0 * static_cast<double>(n_) * static_cast<double>(p_) * 1.0 / pool_.size();
+      1e-9 * kStepsOfLsqr * 2.0 * static_cast<double>(n_) * static_cast<double>(p_) * 0.7 / pool_.size();
   const bool quick = decompose <= std::max(kPatience, iterate);
   if (direct <= budget && (quick || options_.standard_errors)) {
     report.method_reason = "the products of " + side + " fit the memory and are quickly decomposed";
@@ -237,8 +237,22 @@ void LsqFit::multiply_outer(const std::vector<double>& s) {
   for (std::size_t i = 0; i < matrix_.row_factor.size(); ++i) fitted_[i] *= matrix_.row_factor[i];
 }
 
+// Whether the residual of t, which residual_ is, has the length of that of t_, but for rounding. `gradient` is M^T
+// times it. Columns of M are shorter than 1, so that |M (t_ - t)|^2 is at most p |t_ - t|^2.
+bool LsqFit::is_near(const std::vector<double>& t, const std::vector<double>& gradient) const {
+  double along = 0.0, squares = 0.0;
+  for (std::size_t j = 0; j < t.size(); ++j) {
+    const double d = t_[j] - t[j];
+    along += d * gradient[j];
+    squares += d * d;
+  }
+  const double length = length_of(residual_);
+  return static_cast<double>(p_) * squares + 2.0 * std::fabs(along) <= kEpsilon * (length * length);
+}
+
 // Sets the residual of t_.
 void LsqFit::set_residual() {
+  if (!residual_.empty()) return;
   if (fitted_.empty()) {
     fitted_.resize(b_.size());
     multiply(t_, fitted_);
@@ -262,6 +276,7 @@ std::vector<LinearModel> LsqFit::fit() {
   for (std::size_t i = 0; i < labels_.size(); ++i) {
     if (i > 0) read_target(labels_[i]);
     fitted_.clear();
+    residual_.clear();
     model_ = LinearModel();
     model_.report_ = report_;
     model_.rank_ = rank_;
@@ -313,7 +328,7 @@ void LsqFit::solve_directly(const SmallSide& small) {
 
 namespace {
 
-// Adds corrections until they no longer shrink, or are mere rounding.
+// Adds corrections until they no longer shrink, or the next, which shrinks as this one did, is mere rounding.
 template <class Correct>
 std::int64_t refine(std::vector<double>& x, const Correct& correction) {
   double before = std::numeric_limits<double>::infinity();
@@ -322,7 +337,7 @@ std::int64_t refine(std::vector<double>& x, const Correct& correction) {
     const double size = length_of(d);
     if (!(size < 0.5 * before)) return step;
     for (std::size_t j = 0; j < x.size(); ++j) x[j] += d[j];
-    if (size <= 4 * kEpsilon * length_of(x)) return step + 1;
+    if (size * (step == 0 ? 1.0 : std::min(1.0, size / before)) <= 4 * kEpsilon * length_of(x)) return step + 1;
     before = size;
   }
   return kMostRefinements;
@@ -331,19 +346,23 @@ std::int64_t refine(std::vector<double>& x, const Correct& correction) {
 }  // namespace
 
 void LsqFit::solve_by_columns(const SmallSide& small) {
-  std::vector<double> g(t_.size());
+  std::vector<double> g(t_.size()), near, gradient;
   bool first = true;  // all coefficients are 0 then
   model_.report_.iterations = refine(t_, [&](const std::vector<double>& t) {
     if (std::exchange(first, false)) {
       multiply_transposed(b_, g);
     } else {
-      operator_->residual(t, {b_, matrix_.row_factor}, g);
+      residual_.resize(weights_.empty() ? b_.size() : 0);  // weights are in that residual twice
+      operator_->residual(t, {b_, matrix_.row_factor}, g, residual_);
+      near = t;
+      gradient = g;
     }
     for (std::size_t j = 0; j < g.size() && !ridge_.empty(); ++j) g[j] -= ridge_[j] * t[j];
     return small.solve(g);
   });
   // With Cholesky's factor only constant columns are unseen, and theirs are 0.
   if (small.rank < p_ && options_.alpha == 0.0 && small.factor.empty()) take_least_norm(small);
+  if (!residual_.empty() && !is_near(near, gradient)) residual_.clear();
 }
 
 // Removes the directions that M does not see, in the units of the coefficients. Without its parts along them the

@@ -32,6 +32,7 @@ class LsqFit {
   void multiply_transposed(const std::vector<double>& y, std::vector<double>& t);
   void multiply_outer(const std::vector<double>& s);
   void set_residual();
+  bool is_near(const std::vector<double>& t, const std::vector<double>& gradient) const;
   SmallSide decompose();
   void solve_directly(const SmallSide& small);
   void solve_by_columns(const SmallSide& small);
@@ -53,8 +54,9 @@ class LsqFit {
   std::int64_t n_counted_ = 0;  // rows of positive weight
   double total_weight_ = 0.0, target_mean_ = 0.0, target_length_ = 0.0;
   int exponent_ = 0;  // the target's scale is 2^exponent
-  std::vector<double> b_, ridge_, t_, residual_;
-  std::vector<double> fitted_;  // M t_, where it is known
+  std::vector<double> b_, ridge_, t_;
+  std::vector<double> residual_;  // of t_, or of coefficients so near that its length is the same; empty: not known
+  std::vector<double> fitted_;    // M t_, where it is known
   std::unique_ptr<Operator> operator_;
   DecomposeReport report_;  // of what all labels share
   std::int64_t rank_ = -1;

@@ -1,6 +1,7 @@
 // Chooses the back end of an operator, and implements the public face of operators.
 #include "gram/operator.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "base/guarded.hpp"
@@ -13,10 +14,11 @@
 namespace stope {
 namespace gram {
 
-void Operator::residual(std::span<const double> x, const Target& target, std::span<double> z) {
+void Operator::residual(std::span<const double> x, const Target& target, std::span<double> z, std::span<double> r) {
   std::vector<double> y(static_cast<std::size_t>(n_rows()));
   multiply(x, y);
   subtract_from(target, 0, y);
+  std::copy_n(y.begin(), r.size(), r.begin());
   multiply_transposed(y, z);
 }
 

@@ -53,8 +53,9 @@ class Operator {
   /// the same order. The CPU takes one pass over A for all of them, a GPU one for each.
   virtual void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) = 0;
 
-  /// z = A^T r of that residual r. The bits are those of the two products, in one pass where the back end can.
-  virtual void residual(std::span<const double> x, const Target& target, std::span<double> z);
+  /// z = A^T r of that residual r, and r itself unless that span is empty. The bits are those of the two products, in
+  /// one pass where the back end can.
+  virtual void residual(std::span<const double> x, const Target& target, std::span<double> z, std::span<double> r);
   /// z = A^T y, and A z. The same holds.
   virtual void outer(std::span<const double> y, std::span<double> z, std::span<double> image);
 

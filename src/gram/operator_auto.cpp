@@ -47,8 +47,8 @@ class AutoOperator final : public Operator {
     pass(n_vectors, n_vectors, [&](Operator& by) { by.gram(x, z, n_vectors); });
   }
 
-  void residual(std::span<const double> x, const Target& target, std::span<double> z) override {
-    pass(2, 1, [&](Operator& by) { by.residual(x, target, z); });
+  void residual(std::span<const double> x, const Target& target, std::span<double> z, std::span<double> r) override {
+    pass(2, 1, [&](Operator& by) { by.residual(x, target, z, r); });
   }
   void outer(std::span<const double> y, std::span<double> z, std::span<double> image) override {
     pass(2, 1, [&](Operator& by) { by.outer(y, z, image); });

@@ -29,12 +29,15 @@ namespace {
 // wide for that, A^T y finds nothing in the cache, and a panel has enough rows that x and z do not count.
 constexpr std::int64_t kPanelBytes = std::int64_t{32} << 10;
 constexpr std::int64_t kCachedPanelBytes = std::int64_t{768} << 10;
-constexpr std::int64_t kWidePanelRows = 16;
+constexpr std::int64_t kWidePanelRows = 32;
 constexpr std::int64_t kMostPanelRows = 256;
 // Rows that must first be written to memory are fetched in portions of that size.
 constexpr std::int64_t kFetchBytes = std::int64_t{256} << 10;
 // A panel is walked in blocks of that many leaves, whose 16 KB of x or z stay in the first-level cache.
 constexpr std::int64_t kBlockLeaves = 4;
+// A x of wide rows prefetches that far ahead. Measured with 32 rows of a million floats: 12.3 ms without, 9.6 ms with
+// half of it, 8.7 ms with all, 9.3 ms with twice as much; reading alone takes 7.3 ms.
+constexpr std::int64_t kDotAhead = 4096;
 
 bool is_wide(std::int64_t row_bytes) {
   return 4 * row_bytes > kCachedPanelBytes;
@@ -98,9 +101,9 @@ class CpuOperator final : public Operator {
   void multiply(std::span<const double> x, std::span<double> y) override {
     check_vector("x", x.size(), n_columns_, 1);
     check_vector("y", y.size(), n_rows_, 1);
-    const Buffer<double> copy = padded_copy(x, n_columns_, scale_);
+    Buffer<double> copy;
     Pass pass;
-    pass.x = copy.data();
+    pass.x = padded_view(x, n_columns_, scale_, copy);
     pass.y_out = y.data();
     this->pass(pass, nullptr);
     for (double& value : y) value = finished(value);
@@ -118,22 +121,24 @@ class CpuOperator final : public Operator {
   void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) override {
     check_vector("x", x.size(), n_columns_, n_vectors);
     check_vector("z", z.size(), n_columns_, n_vectors);
-    const Buffer<double> copy = padded_copy(x, n_columns_, scale_);
+    Buffer<double> copy;
     Pass pass;
-    pass.x = copy.data();
+    pass.x = padded_view(x, n_columns_, scale_, copy);
     pass.wants_z = true;
     pass.n_vectors = n_vectors;
     this->pass(pass, z.data());
   }
 
-  void residual(std::span<const double> x, const Target& target, std::span<double> z) override {
+  void residual(std::span<const double> x, const Target& target, std::span<double> z, std::span<double> r) override {
     check_vector("x", x.size(), n_columns_, 1);
     check_vector("target", target.values.size(), n_rows_, 1);
+    if (!r.empty()) check_vector("r", r.size(), n_rows_, 1);
     check_vector("z", z.size(), n_columns_, 1);
-    const Buffer<double> copy = padded_copy(x, n_columns_, scale_);
+    Buffer<double> copy;
     Pass pass;
-    pass.x = copy.data();
+    pass.x = padded_view(x, n_columns_, scale_, copy);
     pass.target = &target;
+    if (!r.empty()) pass.y_out = r.data();
     pass.wants_z = true;
     this->pass(pass, z.data());
   }
@@ -171,7 +176,7 @@ class CpuOperator final : public Operator {
             n,
             n_columns,
             shift_.empty() ? nullptr : shift_.data() + column,
-            wide ? block : 0,
+            wide ? kDotAhead : 0,
             wide ? block : panel};
   }
 
@@ -236,10 +241,11 @@ class CpuOperator final : public Operator {
   void take_y(const Pass& pass, std::int64_t v, std::int64_t first, std::int64_t n, double* sums, double* y) const {
     const std::int64_t leaves = n_leaves(n_columns_);
     for (std::int64_t r = 0; r < n; ++r) y[r] = tree_sum(sums + r * leaves, leaves) + 0.0;
+    if (pass.target != nullptr) {
+      for (std::int64_t r = 0; r < n; ++r) y[r] = finished(y[r]);
+      subtract_from(*pass.target, first, {y, static_cast<std::size_t>(n)});
+    }
     if (pass.y_out != nullptr) std::copy_n(y, n, pass.y_out + v * n_rows_ + first);
-    if (pass.target == nullptr) return;
-    for (std::int64_t r = 0; r < n; ++r) y[r] = finished(y[r]);
-    subtract_from(*pass.target, first, {y, static_cast<std::size_t>(n)});
   }
 
   // Computes a panel on one thread; `values` are its rows [first, first + n). A fresh z counts as zeros.

@@ -12,11 +12,12 @@
 namespace stope::gram {
 namespace {
 
-// Nanoseconds per multiplication and addition on one thread. They are CPU times on a shared Sapphire Rapids,  from 500
-// x 10,000 to 400,000 x 50. Only their ratios matter.
-constexpr double kFormNs = 0.16;     // tiles of a^T b
-constexpr double kDenseNs = 0.25;    // Eigen's eigenvectors, always one thread
-constexpr double kProductNs = 0.50;  // the operator, eight vectors at once
+// Nanoseconds per multiplication and addition on one thread. They are CPU times on a shared Sapphire Rapids: tiles from
+// 1M x 50 to 20,000 x 1,000, eigenvectors of 300 to 1,000 features, the operator at 2,000 x 2,000. Only their ratios
+// matter.
+constexpr double kFormNs = 0.04;     // tiles of a^T b
+constexpr double kDenseNs = 0.075;   // Eigen's eigenvectors, always one thread
+constexpr double kProductNs = 0.11;  // the operator, eight vectors at once
 constexpr double kDenseTerms = 9.0;  // times q^3
 
 constexpr double kBases = 3.0;  // products of block Lanczos, in multiples of its basis

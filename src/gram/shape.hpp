@@ -2,12 +2,12 @@
 // (docs/adr/0012-gram-shape.md). It is compiled for host and device.
 //
 // A dot product a_i . x has leaves of 512 columns. Slot s of a leaf adds the products of its columns s, s + 128, s +
-// 256 and s + 384 in that order. Four neighbouring slots are added as (0 + 1) + (2 + 3). The 32 sums of four are halved
-// by adding sum q to sum q ^ 16, then ^ 8, ^ 4, ^ 2, ^ 1. That is one warp, with one float4 per lane and step. The
-// aligned tree adds the leaves.
+// 256 and s + 384 in that order, by fused multiply-adds. Four neighbouring slots are added as (0 + 1) + (2 + 3). The 32
+// sums of four are halved by adding sum q to sum q ^ 16, then ^ 8, ^ 4, ^ 2, ^ 1. That is one warp, with one float4 per
+// lane and step. The aligned tree adds the leaves.
 //
-// A column of A^T y adds rows in n_groups() groups of neighbours, each group in row order. The aligned tree adds the
-// groups.
+// A column of A^T y adds rows in n_groups() groups of neighbours, each group in row order, by fused multiply-adds. The
+// aligned tree adds the groups.
 //
 // The aligned tree adds neighbours 2i and 2i + 1, then their sums in the same way, until one is left. What is missing
 // at the end is not added. A missing summand may as well be +0.0: that changes only the sign of a zero, and every zero

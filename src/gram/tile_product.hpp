@@ -1,5 +1,6 @@
 // The inner product of every dense step of PCA and least squares: a 16 x 16 tile of a^T b. It is compiled once per
-// instruction set. Each entry is one sum in the order of the depth, so that all of them give the same bits.
+// instruction set. Each entry is one chain of fused multiply-adds in the order of the depth, so that all of
+// them give the same bits.
 #pragma once
 
 #include <cstdint>

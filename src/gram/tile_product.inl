@@ -1,9 +1,10 @@
 // The body of tile_product for one instruction set (base/simd/target_region.hpp). Vectors run along j, never along the
-// depth, and nothing is contracted. So an entry's sum is the same for every width.
+// depth, and every step is a fused multiply-add. So an entry's sum is the same for every width.
 
 namespace {
 
 #include "base/simd/prelude.inl"
+#include "base/simd/fused.inl"
 
 // A piece of the tile that is summed at once: its sums and their operands fill the registers.
 constexpr int kRows = STOPE_VECTOR_BYTES == 64 ? 8 : 4;
@@ -11,12 +12,17 @@ constexpr int kMostVectors = 2;
 
 template <int vectors>
 STOPE_INLINE void piece(const double* a, const double* b, std::int64_t depth, double* c, std::int64_t stride) {
+  // Many columns have sums that no cache holds: they arrive while the products are summed up.
+  for (int i = 0; i < kRows; ++i) {
+    for (int v = 0; v < vectors; ++v) __builtin_prefetch(c + i * stride + v * kDoubleLanes, 1);
+  }
   Doubles sum[kRows][vectors] = {};
   for (std::int64_t r = 0; r < depth; ++r, a += kTile, b += kTile) {
     Doubles right[vectors];
     __builtin_memcpy(right, b, sizeof right);
     for (int i = 0; i < kRows; ++i) {
-      for (int v = 0; v < vectors; ++v) sum[i][v] += a[i] * right[v];
+      const Doubles left = all(a[i]);
+      for (int v = 0; v < vectors; ++v) sum[i][v] = fused(left, right[v], sum[i][v]);
     }
   }
   for (int i = 0; i < kRows; ++i) {

@@ -64,6 +64,13 @@ Buffer<double> padded_copy(std::span<const double> x, std::int64_t n_columns, st
   return copy;
 }
 
+const double* padded_view(std::span<const double> x, std::int64_t n_columns, std::span<const double> scale,
+                          Buffer<double>& room) {
+  if (scale.empty() && padded(n_columns) == n_columns) return x.data();
+  room = padded_copy(x, n_columns, scale);
+  return room.data();
+}
+
 void subtract_from(const Target& target, std::int64_t first, std::span<double> y) {
   const double* const values = target.values.data() + first;
   if (target.factors.empty()) {

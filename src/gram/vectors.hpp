@@ -24,6 +24,10 @@ void check_vector(const char* name, std::size_t size, std::int64_t wanted, std::
 
 /// Copies each vector, padded with zeros and multiplied by `scale` unless that is empty.
 Buffer<double> padded_copy(std::span<const double> x, std::int64_t n_columns, std::span<const double> scale);
+/// Returns x where it is that copy already: its length needs no padding and nothing is scaled. Else the copy, in
+/// `room`.
+const double* padded_view(std::span<const double> x, std::int64_t n_columns, std::span<const double> scale,
+                          Buffer<double>& room);
 
 /// The residual of rows [first, first + y.size()) of A x, in place.
 void subtract_from(const Target& target, std::int64_t first, std::span<double> y);

@@ -88,8 +88,8 @@ void check_copies(std::int64_t n, std::int64_t begin, std::int64_t end, bool wei
       const double value = moved.of(columns, c, row, weighted);
       rows[static_cast<std::size_t>((row - begin) * stride + c)] = value;
       across[static_cast<std::size_t>(c * row_stride + row - begin)] = value;
-      sums[static_cast<std::size_t>(row - begin)] +=
-          moved.of(columns, c, row, false) * moved.times[static_cast<std::size_t>(c)];
+      double& sum = sums[static_cast<std::size_t>(row - begin)];
+      sum = std::fma(moved.of(columns, c, row, false), moved.times[static_cast<std::size_t>(c)], sum);
     }
   }
   for (const ColumnKernels* kernels : kernels()) {

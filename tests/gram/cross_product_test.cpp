@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/random.hpp"
 #include "effort.hpp"
@@ -36,8 +37,8 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
     known[0](a.data(), b.data(), depth, {}, first.data(), kTile);
     for (std::int64_t i = 0; i < kTile; ++i) {
       for (std::int64_t j = 0; j < kTile; ++j) {
-        double sum = 0.0;  // the definition: one sum in the order of the depth
-        for (std::int64_t r = 0; r < depth; ++r) sum += a[r * kTile + i] * b[r * kTile + j];
+        double sum = 0.0;  // the definition: one chain of fused multiply-adds in the order of the depth
+        for (std::int64_t r = 0; r < depth; ++r) sum = std::fma(a[r * kTile + i], b[r * kTile + j], sum);
         ASSERT_EQ(first[static_cast<std::size_t>(i * kTile + j)], sum);
       }
     }
@@ -45,6 +46,51 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
       std::fill(other.begin(), other.end(), 0.0);
       known[level](a.data(), b.data(), depth, {}, other.data(), kTile);
       EXPECT_EQ(std::memcmp(first.data(), other.data(), sizeof(double) * first.size()), 0) << level;
+    }
+  }
+}
+
+// Some number: of usual size, of any size, close to another one's negative, or not finite.
+double any_number(Random& random, double near) {
+  const double sign = random.below(2) == 0 ? 1.0 : -1.0, mantissa = 1.0 + random.uniform();
+  switch (random.below(8)) {
+    case 0: return sign * std::ldexp(mantissa, static_cast<int>(random.below(2100)) - 1075);
+    case 1: return -near;
+    case 2: return -near * (1.0 + std::ldexp(sign, -static_cast<int>(random.below(53))));
+    case 3: return sign * std::ldexp(mantissa, static_cast<int>(random.below(240)) - 120);
+    case 4: return sign * std::ldexp(1.0 + std::ldexp(1.0, -static_cast<int>(random.below(53))), 3);
+    case 5: return random.below(40) == 0 ? sign * std::numeric_limits<double>::infinity() : 0.0 * sign;
+    default: return sign * mantissa;
+  }
+}
+
+// A tile of depth 2 computes a b + c, where the first row leaves c. It is rounded once on every instruction set.
+TEST(TileProduct, RoundsOnceWhateverTheNumbers) {
+  TileProduct known[3] = {};
+  const int n = tile_products(known);
+  Random random(50);
+  for (std::int64_t round = 0; round < repeated<std::int64_t>(4000, 400); ++round) {
+    Buffer<double> a(2 * kTile), b(2 * kTile);
+    for (std::int64_t i = 0; i < kTile; ++i) {
+      b[i] = 1.0;
+      a[kTile + i] = any_number(random, 1.0);
+      b[kTile + i] = any_number(random, a[kTile + i]);
+      a[i] = any_number(random, a[kTile + i] * b[kTile + i]);
+    }
+    for (int level = 0; level < n; ++level) {
+      std::vector<double> got(kTile * kTile);
+      known[level](a.data(), b.data(), 2, {}, got.data(), kTile);
+      for (std::int64_t i = 0; i < kTile; ++i) {
+        for (std::int64_t j = 0; j < kTile; ++j) {
+          const double wanted = std::fma(a[kTile + i], b[kTile + j], std::fma(a[i], 1.0, 0.0)) + 0.0;
+          const double found = got[static_cast<std::size_t>(i * kTile + j)];
+          if (std::isnan(wanted)) {
+            ASSERT_TRUE(std::isnan(found)) << level;
+          } else {
+            ASSERT_EQ(found, wanted) << level << ": " << a[kTile + i] << " * " << b[kTile + j] << " + " << a[i];
+          }
+        }
+      }
     }
   }
 }
@@ -100,8 +146,8 @@ TEST(CrossProduct, EqualsTheDefinition) {
         const oracle::ExactProduct exact = oracle::exact_product(
             depth, [&](std::int64_t r) { return x[static_cast<std::size_t>(i * depth + r)]; },
             [&](std::int64_t r) { return y[static_cast<std::size_t>(j * depth + r)]; });
-        // A product, 255 additions in a leaf, 15 in a group, and the levels of the tree.
-        const double roundings = 1 + 255 + 15 + std::ceil(std::log2(std::ceil(static_cast<double>(depth) / 4096)));
+        // 256 fused steps in a leaf, 15 additions in a group, and the levels of the tree.
+        const double roundings = 256 + 15 + std::ceil(std::log2(std::ceil(static_cast<double>(depth) / 4096)));
         EXPECT_LE(exact.sum.distance(got), roundings * 0x1p-53 * exact.magnitude) << i << " " << j;
       };
       for (std::int64_t i = 0; i < width; i += 7) {
@@ -199,7 +245,7 @@ TEST(CrossProduct, SameBitsInBlocksOfAnySize) {
   }
 }
 
-// 800 columns are 91 blocks on or above the diagonal, of which one thread or five sum up whole ones and 20 do not.
+// 800 columns are some blocks on or above the diagonal, of which one thread or five sum up whole ones and 20 do not.
 TEST(CrossProduct, WideProductsHaveTheBitsOfTheirBlocksAndOneTreeAThread) {
   const std::int64_t depth = 2 * kGroupRows + 300, width = 800;
   const std::vector<double> a = random_values(depth * width, 5);
@@ -213,8 +259,9 @@ TEST(CrossProduct, WideProductsHaveTheBitsOfTheirBlocksAndOneTreeAThread) {
     cross_product(panel, panel, depth, few, {}, other.data());
     EXPECT_EQ(first, other) << threads;
   }
-  // 2,000 features of 10 million rows: a tree of 32 kB a level for each of four threads, and their operands.
-  EXPECT_LT(cross_product_bytes(2000, 2000, 10'000'000, 4), 8'000'000);
+  // 2,000 features of 10 million rows: trees of half a megabyte a level for four threads, and their operands. That is
+  // less than the 64 MB of a decomposition's copy and eigenvectors.
+  EXPECT_LT(cross_product_bytes(2000, 2000, 10'000'000, 4), 64'000'000);
   EXPECT_LT(cross_product_bytes(2000, 2000, 10'000'000, 4), cross_product_bytes(2000, 2000, 10'000'000, 400));
 }
 

@@ -269,7 +269,12 @@ TEST(Gram, ResidualAndOuterAreTwoProducts) {
           RunOptions run;
           run.threads = threads;
           const auto by = make_operator(source, options_of(c), run);
-          by->residual(c.x, {c.y, factors}, z);
+          std::vector<double> residual(y.size());
+          by->residual(c.x, {c.y, factors}, z, residual);
+          EXPECT_EQ(z, wanted) << words(c, "residual");
+          EXPECT_EQ(residual, y) << words(c, "residual");
+          std::fill(z.begin(), z.end(), 0.0);
+          by->residual(c.x, {c.y, factors}, z, {});
           EXPECT_EQ(z, wanted) << words(c, "residual");
           by->outer(c.y, z, image);
           std::vector<double> back(z.size());

@@ -45,7 +45,7 @@ class GramOracle {
   double column_depth() const {
     const auto groups = static_cast<double>(n_groups());
     const double longest = std::ceil(static_cast<double>(c_.n_rows) / groups);
-    return 1.0 + longest + log2_up(groups) + (c_.shift.empty() ? 0.0 : 1.0) + (c_.scale.empty() ? 0.0 : 1.0);
+    return longest + log2_up(groups) + (c_.shift.empty() ? 0.0 : 1.0) + (c_.scale.empty() ? 0.0 : 1.0);
   }
 
   // Returns the groups of rows, computed again from docs/numerics/gram.md.
@@ -94,7 +94,7 @@ class GramOracle {
     const double sum = aligned(0, groups, [&](std::int64_t group) {
       double partial = 0.0;
       for (std::int64_t i = begin(group, groups); i < begin(group + 1, groups); ++i) {
-        partial += y[static_cast<std::size_t>(i)] * shifted(i, column);
+        partial = std::fma(y[static_cast<std::size_t>(i)], shifted(i, column), partial);
       }
       return partial;
     });
@@ -142,7 +142,7 @@ class GramOracle {
     for (std::int64_t j = leaf * 512; j < std::min(leaf * 512 + 512, c_.n_columns); ++j) {
       const auto at = static_cast<std::size_t>(j);
       const double x = c_.scale.empty() ? c_.x[at] : c_.x[at] * c_.scale[at];
-      slots[j % 128] += shifted(row, j) * x;
+      slots[j % 128] = std::fma(shifted(row, j), x, slots[j % 128]);
     }
     std::vector<double> sums;
     for (int q = 0; q < 32; ++q) {

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     for (int row = 0; row < n; ++row, element += n_leaves * Lane<T>::kLeafBytes) {
       double a = static_cast<double>(*reinterpret_cast<const T*>(element));
       if constexpr (kShifted) a -= shift;
-      z += ys[row] * a;
+      z = __fma_rn(ys[row], a, z);
     }
     sums[column] = z;
   }

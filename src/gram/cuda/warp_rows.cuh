@@ -148,8 +148,7 @@ __device__ __forceinline__ double leaf_sum(const char* stage, int lane, const do
     Lane<T>::template read<kShifted>(stage, round, lane, shift, at, a);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      const double product = a[k] * x[4 * round + k];
-      slots[k] = round == 0 ? product : slots[k] + product;
+      slots[k] = round == 0 ? a[k] * x[k] : __fma_rn(a[k], x[4 * round + k], slots[k]);
     }
   }
   return add_halves<16>((slots[0] + slots[1]) + (slots[2] + slots[3]));
@@ -164,7 +163,7 @@ __device__ __forceinline__ void add_row(const char* stage, int lane, const doubl
     double a[4];
     Lane<T>::template read<kShifted>(stage, round, lane, shift, at, a);
 #pragma unroll
-    for (int k = 0; k < 4; ++k) z[4 * round + k] += y * a[k];
+    for (int k = 0; k < 4; ++k) z[4 * round + k] = __fma_rn(y, a[k], z[4 * round + k]);
   }
 }
 
