@@ -57,7 +57,7 @@ def column_stats(X, *, by=None, distinct=False, histogram_bins=0, quantiles=(), 
     (array([3., 5.]), array([6, 5]), array([2, 0]))
     """
     reports = Reports()
-    shares = np.atleast_1d(np.asarray(quantiles, dtype=np.float64)).tolist()
+    shares = [] if isinstance(quantiles, tuple) and not quantiles else np.atleast_1d(np.asarray(quantiles, dtype=np.float64)).tolist()
     with job(reports, device=device) as run:
         view = device_view(X.reshape(-1, 1) if _is_gpu_column(X) else X)
         if view is not None:
@@ -276,6 +276,8 @@ def _is_gpu_column(X):
 
 def _source(X, run):
     """Whether columns of X have names, and X as a table or as an array that the engine reads."""
+    if type(X) is np.ndarray and X.dtype.kind in "fiub":  # all of the questions below would take longer than a small job
+        return False, _readable_array(X)
     X = getattr(X, "_core_table", X)
     if isinstance(X, _core.Table):
         return True, X
@@ -287,10 +289,13 @@ def _source(X, run):
         return True, _table_of_pandas(X, run)
     if hasattr(X, "__arrow_c_stream__"):
         return True, _core.Table.of_arrow(X.__arrow_c_stream__(None), run=run)
-    array = array_of(X)
+    return False, _readable_array(array_of(X))
+
+
+def _readable_array(array):
     if array.ndim not in (1, 2):
         raise ValueError(f"X has {array.ndim} dimensions; it needs 1 or 2")
-    return False, _readable(array)
+    return _readable(array)
 
 
 def _table_of_pandas(X, run):
