@@ -101,6 +101,13 @@ TEST(TableStatistics, ClassesWithManyValuesCountThoseThatOccur) {
       ASSERT_EQ(found, counts[group]) << group;
       EXPECT_EQ(column.distinct, std::count_if(found.begin(), found.end(), [](std::int64_t n) { return n > 0; }));
       EXPECT_EQ(column.count + column.missing, statistics.classes[group].rows);
+      // In the column of the groups, only the group's own value occurs.
+      const ColumnStatistics& own = statistics.classes[group].columns[0];
+      const bool any = own.rows > 0;
+      EXPECT_EQ(own.codes, any ? std::vector<std::int32_t>{static_cast<std::int32_t>(group)} : std::vector<std::int32_t>());
+      EXPECT_EQ(own.counts, any ? std::vector<std::int64_t>{own.rows} : std::vector<std::int64_t>());
+      EXPECT_EQ(own.count, own.rows);
+      EXPECT_EQ(own.distinct, any ? 1 : 0);
     }
   }
 }
