@@ -8,18 +8,17 @@ values against the generator's sums. Writes the medians with every sample to ben
 Rivals that are not installed are left out with a message: pip install duckdb pandas pyarrow.
 """
 import argparse
-import importlib.util
 import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from bench.support.machine import write_result  # noqa: E402
+from bench.support.readers import missing_of, run, run_rival  # noqa: E402
 
 # Each rival runs in a process of its own with the same number of threads, and prints seconds and the process's peak
 # memory. DuckDB materialises a table in memory. pandas is timed with its C parser and its pyarrow engine.
@@ -51,22 +50,6 @@ e, ce = time.perf_counter(), time.process_time()
 rows, version = len(t), pandas.__version__
 """,
 }
-EPILOGUE = """
-peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
-print(json.dumps({"seconds": e - s, "cpu_seconds": ce - cs, "rows": rows, "version": version, "peak_bytes": peak}))
-"""
-
-
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command[:3]))} failed: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def run_rival(name, file, threads):
-    code = "import json, re, time\n" + RIVALS[name].format(file=file, threads=threads) + EPILOGUE
-    return run([sys.executable, "-c", code])
 
 
 def check(ours, generated):
@@ -85,7 +68,7 @@ def measure(args, bench, file, generated):
             if name in RIVALS:
                 if repeat >= args.rival_repeats:
                     continue
-                sample = run_rival(name, file, args.threads)
+                sample = run_rival(RIVALS[name], file, args.threads)
                 if sample["rows"] != generated["rows"]:
                     print(f"note: {name} read {sample['rows']} rows of {generated['rows']}", file=sys.stderr)
             else:
@@ -124,9 +107,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="generate here once and keep the file")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
     args = parser.parse_args()
-    args.missing = [name for name in RIVALS if importlib.util.find_spec(name) is None]
-    for name in args.missing:
-        print(f"{name} is not installed: left out")
+    args.missing = missing_of(RIVALS)
 
     bench = args.build / "bench" / "csv_bench"
     with tempfile.TemporaryDirectory() as folder:

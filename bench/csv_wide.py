@@ -10,19 +10,17 @@ Rivals that are not installed are left out with a message. One that takes longer
 again.
 """
 import argparse
-import importlib.util
-import json
 import os
 import pathlib
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from bench.support.machine import write_result  # noqa: E402
+from bench.support.readers import Failed, missing_of, run, run_rival  # noqa: E402
 
 # A block of pyarrow has to hold a record. pandas reads with its C parser: its pyarrow engine is pyarrow.
 RIVALS = {
@@ -60,10 +58,6 @@ e, ce = time.perf_counter(), time.process_time()
 rows, version = c.execute("SELECT count(*) FROM t").fetchone()[0], duckdb.__version__
 """,
 }
-EPILOGUE = """
-peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
-print(json.dumps({"seconds": e - s, "cpu_seconds": ce - cs, "rows": rows, "version": version, "peak_bytes": peak}))
-"""
 WORDS = ["red", "green", "blue", "amber", "violet"]
 
 
@@ -97,39 +91,27 @@ def generate(folder, rows, columns, kind):
     return csv, arff, total
 
 
-def run(command, patience=None):
-    try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience)
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode != 0:
-        return None
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
-def run_rival(name, file, args):
-    code = "import json, re, time\n" + RIVALS[name].format(file=file, threads=args.threads) + EPILOGUE
-    return run([sys.executable, "-c", code], args.patience)
-
-
 def measure(args, bench, csv, arff, rows, total):
     rivals = [name for name in RIVALS if name not in args.missing]
     samples = {name: [] for name in ["stope", "stope arff", *rivals]}
     for repeat in range(args.repeats + 1):  # the first fills the page cache
         for name, file in (("stope", csv), ("stope arff", arff)):
             sample = run([bench, "wide", file, args.threads])
-            if sample is None or sample["rows"] != rows or sample["sum"] != total:
+            if sample["rows"] != rows or sample["sum"] != total:
                 sys.exit(f"{name} read other values than were written: {sample}, not {total}")
             if repeat > 0:
                 samples[name].append(sample)
         for name in rivals if repeat > 0 else []:
             if name not in samples or repeat > args.rival_repeats:
                 continue
-            sample = run_rival(name, csv, args)
-            if sample is None or sample["rows"] != rows:
-                print(f"{name}: failed, or took longer than {args.patience} s")
+            try:
+                sample = run_rival(RIVALS[name], csv, args.threads, args.patience)
+            except Failed as failed:
+                print(f"{name} is left out: {failed}")
                 del samples[name]
                 continue
+            if sample["rows"] != rows:
+                print(f"note: {name} read {sample['rows']} rows of {rows}")
             samples[name].append(sample)
     return samples
 
@@ -138,12 +120,14 @@ def report(samples, sizes):
     rows = {}
     for name, list_ in samples.items():
         seconds = statistics.median(s["seconds"] for s in list_)
+        cpu_seconds = statistics.median(s["cpu_seconds"] for s in list_)
+        megabytes = sizes["arff" if name.endswith("arff") else "csv"] / 1e6
         rows[name] = {"median_seconds": seconds, "min_seconds": min(s["seconds"] for s in list_),
-                      "median_cpu_seconds": statistics.median(s["cpu_seconds"] for s in list_),
-                      "megabytes_per_second": sizes["arff" if name.endswith("arff") else "csv"] / seconds / 1e6,
+                      "median_cpu_seconds": cpu_seconds, "megabytes_per_second": megabytes / seconds,
+                      "megabytes_per_cpu_second": megabytes / cpu_seconds,
                       "peak_bytes": max(s["peak_bytes"] for s in list_)}
-        print(f"  {name:<12}{seconds:>9.3f} s{rows[name]['median_cpu_seconds']:>9.3f} cpu s"
-              f"{rows[name]['megabytes_per_second']:>8.0f} MB/s{rows[name]['peak_bytes'] / 1e6:>8.0f} MB")
+        print(f"  {name:<12}{seconds:>9.3f} s{cpu_seconds:>9.3f} cpu s{megabytes / seconds:>8.0f} MB/s"
+              f"{megabytes / cpu_seconds:>8.0f} MB/cpu s{rows[name]['peak_bytes'] / 1e6:>8.0f} MB")
     return rows
 
 
@@ -159,9 +143,7 @@ def main():
     parser.add_argument("--folder", type=pathlib.Path, help="for the tables; default: a temporary one")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
     args = parser.parse_args()
-    args.missing = [name for name in RIVALS if importlib.util.find_spec(name) is None]
-    for name in args.missing:
-        print(f"{name} is not installed: left out")
+    args.missing = missing_of(RIVALS)
     tables = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.folder or pathlib.Path(temporary)

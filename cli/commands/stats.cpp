@@ -106,24 +106,31 @@ class Stats : public Command {
       options.distinct = StatsOptions::Distinct::count;
       options.quantiles = quantiles;
     }
-    const auto found = session.timed("statistics", [&] {
+    std::shared_ptr<Statistics> found;
+    std::shared_ptr<PackedStatistics> packed;
+    session.timed("statistics", [&] {
+      if (packs(table)) {
+        packed = std::make_shared<PackedStatistics>(read_table, options, session.run());
+        return;
+      }
       const Table shown = shows_some(table) ? first_columns(table) : Table();
-      return std::make_shared<Statistics>(describe(shown.columns.empty() ? table : shown, options, session.run()));
+      found = std::make_shared<Statistics>(describe(shown.columns.empty() ? table : shown, options, session.run()));
     });
-    const Statistics& statistics = *found;
-    session.note_plan(statistics.report);
+    session.note_plan(packed ? packed->report() : found->report);
     session.json()["options"] = {{"by", options.by.empty() ? Json(nullptr) : Json(options.by)},
                                  {"bins", one_pass_ ? 0 : bins_},
                                  {"one_pass", one_pass_},
                                  {"quantiles", options.quantiles}};
     session.json()["rows"] = table.n_rows;
-    if (common.json) add_json(session, read_table, found, options.quantiles);
+    if (common.json && packed) add_json(session, packed, options.quantiles);
+    if (common.json && found) add_json(session, read_table, found, options.quantiles);
     page_.write(session, [&] {
       return page::statistics_page({table_, page::command_line("stats", table_, typed_words(*app, TypedOptions::all))},
-                                   table, statistics, options.by, session.run());
+                                   table, *found, options.by, session.run());
     });
     correlation_.write(session, one_line(table_), table, all_);
-    if (file) write(*file, table, statistics, options);
+    if (file && packed) write_rows(*file, output_.word(), *packed, options.quantiles);
+    if (file && found) write(*file, table, *found, options);
     commit_files(session, {&file, &correlation_.file, &page_.file});
   }
 
@@ -132,6 +139,14 @@ class Stats : public Command {
   // more memory than a few rows.
   bool shows_some(const Table& table) const {
     return is_text() && !all_ && !common.json && !page_.wanted() && by_.empty() && table.columns.size() > kMostShown;
+  }
+
+  // Whether the statistics are only written, a row or a JSON object a column, and those of all columns would take more
+  // memory than the table.
+  bool packs(const Table& table) const {
+    const bool only_json = common.json && output_.path.empty();
+    const bool many = std::ssize(table.columns) > kPackedColumns;
+    return many && (only_json || !is_text()) && !page_.wanted() && by_.empty();
   }
 
   static Table first_columns(const Table& table) {

@@ -111,6 +111,15 @@ std::string columns_text(const Table& table, const std::vector<ColumnStatistics>
   return text;
 }
 
+void csv_header(RecordWriter& csv, const std::vector<double>& quantiles) {
+  for (const char* name : {"column", "type", "role", "rows", "count", "missing", "zeros", "min", "min_row", "max",
+                           "max_row", "sum", "mean", "variance", "deviation", "skewness", "distinct"}) {
+    csv.text(name);
+  }
+  for (const double share : quantiles) csv.text(fmt::format("q{}", share));
+  csv.end_row();
+}
+
 void csv_row(RecordWriter& csv, const Column& column, const ColumnStatistics& s, std::size_t n_quantiles) {
   const auto number = [&](double value) { std::isnan(value) ? csv.empty() : csv.number(value); };
   const auto row = [&](std::int64_t value) { value < 0 ? csv.empty() : csv.integer(value); };
@@ -210,12 +219,7 @@ void write_rows(OutputFile& file, const std::string& format, const Table& table,
   RecordWriter csv(file, format);
   const bool classes = !statistics.classes.empty();
   if (classes) csv.text("class");
-  for (const char* name : {"column", "type", "role", "rows", "count", "missing", "zeros", "min", "min_row", "max",
-                           "max_row", "sum", "mean", "variance", "deviation", "skewness", "distinct"}) {
-    csv.text(name);
-  }
-  for (const double share : quantiles) csv.text(fmt::format("q{}", share));
-  csv.end_row();
+  csv_header(csv, quantiles);
   for (std::size_t i = 0; i < statistics.columns.size() && !classes; ++i) {
     csv_row(csv, table.columns[i], statistics.columns[i], quantiles.size());
   }
@@ -226,6 +230,23 @@ void write_rows(OutputFile& file, const std::string& format, const Table& table,
     }
   }
   csv.finish();
+}
+
+void write_rows(OutputFile& file, const std::string& format, const PackedStatistics& statistics,
+                const std::vector<double>& quantiles) {
+  RecordWriter csv(file, format);
+  csv_header(csv, quantiles);
+  for (std::int64_t i = 0; i < statistics.size(); ++i) {
+    csv_row(csv, statistics.table().columns[static_cast<std::size_t>(i)], statistics.at(i), quantiles.size());
+  }
+  csv.finish();
+}
+
+void add_json(Session& session, const std::shared_ptr<const PackedStatistics>& statistics,
+              const std::vector<double>& quantiles) {
+  session.json()["columns"] = session.long_array(statistics->size(), [=](std::int64_t i) {
+    return column_json(statistics->table().columns[static_cast<std::size_t>(i)], statistics->at(i), quantiles);
+  });
 }
 
 void add_json(Session& session, const std::shared_ptr<const Table>& table,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "report/packed_statistics.hpp"
 #include "report/session.hpp"
 #include "stope/io.hpp"
 #include "stope/stats.hpp"
@@ -25,8 +26,13 @@ std::string statistics_text(const std::string& name, const Table& table, const S
 void write_rows(OutputFile& file, const std::string& format, const Table& table, const Statistics& statistics,
                 const std::vector<double>& quantiles);
 
+void write_rows(OutputFile& file, const std::string& format, const PackedStatistics& statistics,
+                const std::vector<double>& quantiles);
+
 /// Adds "columns" and "classes". Their elements are made when they are printed: a table can have millions of columns.
 void add_json(Session& session, const std::shared_ptr<const Table>& table,
               const std::shared_ptr<const Statistics>& statistics, const std::vector<double>& quantiles);
+void add_json(Session& session, const std::shared_ptr<const PackedStatistics>& statistics,
+              const std::vector<double>& quantiles);
 
 }  // namespace stope::cli

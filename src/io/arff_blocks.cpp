@@ -23,13 +23,14 @@ struct LineKind {
   bool blanks = false;
 };
 
+// Bytes in bytes: a vector of them holds as many characters as it can.
 LineKind kind_of(std::string_view line) {
-  unsigned special = 0, blanks = 0;
+  std::uint8_t special = 0, blanks = 0;
   for (const char c : line) {
-    const auto low = static_cast<unsigned>(static_cast<unsigned char>(c) < ' ') & static_cast<unsigned>(c != '\t');
-    special |= low | static_cast<unsigned>(c == '"') | static_cast<unsigned>(c == '\'') |
-               static_cast<unsigned>(c == '%') | static_cast<unsigned>(c == '{') | static_cast<unsigned>(c == '}');
-    blanks |= static_cast<unsigned>(c == ' ') | static_cast<unsigned>(c == '\t');
+    const bool low = static_cast<unsigned char>(c) < ' ';
+    const bool mark = (c == '"') | (c == '\'') | (c == '%') | (c == '{') | (c == '}');
+    special = static_cast<std::uint8_t>(special | static_cast<std::uint8_t>((low & (c != '\t')) | mark));
+    blanks = static_cast<std::uint8_t>(blanks | static_cast<std::uint8_t>((c == ' ') | (c == '\t')));
   }
   return {special != 0, blanks != 0};
 }

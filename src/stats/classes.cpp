@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/huge_pages.hpp"
 #include "base/memory.hpp"
 #include "stats/nominal.hpp"
 #include "stats/source.hpp"
@@ -12,7 +13,7 @@
 
 namespace stope::stats {
 
-Classes rows_by_class(const Column& by, const RunOptions& run) {
+Classes count_classes(const Column& by, const RunOptions& run) {
   const Buffer<std::int32_t>& codes = by.codes();
   Classes classes;
   classes.begins.assign(by.values.size() + 1, 0);
@@ -23,11 +24,18 @@ Classes rows_by_class(const Column& by, const RunOptions& run) {
   const std::int64_t n = classes.begins.back();
   const std::int64_t bytes = checked::mul(n, std::int64_t{sizeof(std::int64_t)});
   classes.rows = Buffer<std::int64_t>(n, storage_within(bytes, memory_budget(run)));
+  return classes;
+}
+
+void fill_rows(const Column& by, Classes& classes) {
+  if (classes.filled) return;
+  const Buffer<std::int32_t>& codes = by.codes();
+  prefer_huge_pages(classes.rows.data(), static_cast<std::size_t>(classes.rows.size()) * sizeof(std::int64_t));
   std::vector<std::int64_t> next(classes.begins.begin(), classes.begins.end() - 1);
   for (std::int64_t row = 0; row < codes.size(); ++row) {
     if (codes[row] >= 0) classes.rows[next[static_cast<std::size_t>(codes[row])]++] = row;
   }
-  return classes;
+  classes.filled = true;
 }
 
 bool counts_sparsely(const Column& column, std::size_t n_classes) {

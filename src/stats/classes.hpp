@@ -13,11 +13,16 @@ namespace stope::stats {
 
 /// Rows of a table, class after class.
 struct Classes {
-  Buffer<std::int64_t> rows;
+  Buffer<std::int64_t> rows;         ///< of no use before fill_rows()
   std::vector<std::int64_t> begins;  ///< where every class begins, and where the last one ends
+  bool filled = false;
 };
 
-Classes rows_by_class(const Column& by, const RunOptions& run);
+/// Counts the rows of every class, and allocates the memory for their numbers.
+Classes count_classes(const Column& by, const RunOptions& run);
+
+/// Fills in the numbers of the rows, once. Most jobs do not need them (class_pass.hpp).
+void fill_rows(const Column& by, Classes& classes);
 
 /// The column of that name. Throws invalid_argument if there is none or it is not nominal.
 const Column& class_column(const Table& table, const std::string& name);

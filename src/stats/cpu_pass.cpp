@@ -8,22 +8,10 @@
 #include "base/progress.hpp"
 #include "device/instances.hpp"
 #include "stats/gather.hpp"
+#include "stats/leaf_part.hpp"
 
 namespace stope::stats {
 namespace {
-
-void run_kernel(const LeafKernels& k, const float* x, std::int64_t n, Wanted w, LeafSums<float>& out) {
-  k.float32(x, n, w, &out);
-}
-void run_kernel(const LeafKernels& k, const double* x, std::int64_t n, Wanted w, LeafSums<double>& out) {
-  k.float64(x, n, w, &out);
-}
-void run_kernel(const LeafKernels& k, const std::int32_t* x, std::int64_t n, Wanted w, LeafSums<std::int32_t>& out) {
-  k.int32(x, n, w, &out);
-}
-void run_kernel(const LeafKernels& k, const std::int64_t* x, std::int64_t n, Wanted w, LeafSums<std::int64_t>& out) {
-  k.int64(x, n, w, &out);
-}
 
 RowsKernel<float>* rows_kernel(const LeafKernels& k, float) {
   return k.float32_rows;
@@ -36,35 +24,6 @@ RowsKernel<std::int32_t>* rows_kernel(const LeafKernels& k, std::int32_t) {
 }
 RowsKernel<std::int64_t>* rows_kernel(const LeafKernels& k, std::int64_t) {
   return k.int64_rows;
-}
-
-// Returns the part of one leaf of n rows, the first of which is `row`.
-template <class T>
-Part<typename WideOf<T>::Type> part_of(const LeafSums<T>& sums, std::int64_t n, std::int64_t row) {
-  using Wide = typename WideOf<T>::Type;
-  Part<Wide> part;
-  part.missing = sums.missing;
-  part.count = n - sums.missing;
-  part.zeros = sums.zeros;
-  part.min = static_cast<Wide>(sums.min);
-  part.max = static_cast<Wide>(sums.max);
-  // min_row is the leaf's first row, a multiple of kLeafRows, plus the piece that has the extreme, counted from 1.
-  // locate() puts the row itself there.
-  part.min_row = row + sums.min_piece + 1;
-  part.max_row = row + sums.max_piece + 1;
-  part.moments = sums.moments;
-  if constexpr (std::is_same_v<Wide, double>) {
-    part.sum = sums.sum;
-    part.pivot = sums.pivot_high;
-  } else {
-    constexpr std::int64_t kHalf = std::int64_t{1} << 32;
-    const auto high = static_cast<std::int64_t>(sums.pivot_high), low = static_cast<std::int64_t>(sums.pivot_low);
-    part.pivot = sizeof(T) == 8 ? high * kHalf + low : high;
-    // high * 2^32 + low stays below 2^76 in all. WideSum has 128 bits, in two halves that are filled by hand.
-    add(part.sum, sums.integer_low);
-    add(part.sum, WideSum{sums.integer_high >> 32, static_cast<std::uint64_t>(sums.integer_high) << 32});
-  }
-  return part;
 }
 
 // Collects the leaves of a unit and joins them.
@@ -162,13 +121,6 @@ std::vector<Task> tasks_of(const std::vector<Source>& sources) {
   return tasks;
 }
 
-// Counts values. `total` holds where this pass is the only one.
-std::unique_ptr<PhaseProgress> progress_of(const PassOptions& options, std::int64_t total) {
-  if (options.told == nullptr) return nullptr;
-  return std::make_unique<PhaseProgress>(*options.told, "statistics", std::max(options.total, total),
-                                         options.done_before);
-}
-
 // Joins the units of every column; unit u of column c is at parts[offsets[c] + u].
 template <class Wide>
 std::vector<Part<Wide>> join_units(std::vector<Part<Wide>>& parts, const std::vector<std::int64_t>& offsets) {
@@ -191,6 +143,12 @@ void locate_all(const std::vector<Source>& sources, const PassOptions& options, 
 }
 
 }  // namespace
+
+std::unique_ptr<PhaseProgress> progress_of(const PassOptions& options, std::int64_t total) {
+  if (options.told == nullptr) return nullptr;
+  return std::make_unique<PhaseProgress>(*options.told, "statistics", std::max(options.total, total),
+                                         options.done_before);
+}
 
 const LeafKernels& kernels_for(device::Backend backend) {
   constexpr device::Instances kKernels = {&scalar::kLeafKernels, &avx2::kLeafKernels, &avx512::kLeafKernels};

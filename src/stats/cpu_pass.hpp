@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "device/backend.hpp"
 #include "stats/leaf_kernels.hpp"
@@ -26,6 +28,9 @@ struct PassOptions {
   const RunOptions* told = nullptr;         ///< who is told of the progress; null = nobody
   std::int64_t done_before = 0, total = 0;  ///< values, where a pass is one of several: for progress
 };
+
+/// The phase of a pass, which counts values; null where nobody is told. `total` holds where this pass is the only one.
+std::unique_ptr<PhaseProgress> progress_of(const PassOptions& options, std::int64_t total);
 
 const LeafKernels& kernels_for(device::Backend backend);
 

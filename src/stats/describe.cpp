@@ -15,7 +15,9 @@
 #include "device/auto_gpu.hpp"
 #include "device/gpu_array.hpp"
 #include "stats/auto_device.hpp"
+#include "stats/class_pass.hpp"
 #include "stats/classes.hpp"
+#include "stats/collected.hpp"
 #include "stats/cpu_pass.hpp"
 #include "stats/cuda_pass.hpp"
 #include "stats/finish.hpp"
@@ -50,11 +52,12 @@ std::int64_t thread_values(std::int64_t number) {
 
 // Repeats the pass with values scaled by a power of two, for columns whose cubes would overflow or vanish.
 void rescue(const std::vector<Source>& sources, const std::vector<Part<double>>& parts, PassOptions pass,
-            ThreadPool& pool, std::vector<std::optional<Rescued>>& rescued) {
+            ThreadPool& pool, std::optional<ClassPass>& classes, std::vector<std::optional<Rescued>>& rescued) {
   rescued.resize(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::optional<int> exponent = rescue_exponent(parts[i], sources[i].type);
     if (!exponent) continue;
+    if (classes) classes->fill_rows();
     pass.scale = rescue_scale(*exponent);
     pass.told = nullptr;
     rescued[i] = Rescued{pass_over<double>({sources[i]}, pass, pool)[0], *exponent};
@@ -101,6 +104,8 @@ class Job {
     report_.threads = std::max(report_.threads, pool_->size());
     return *pool_;
   }
+  /// From here on the sources are classes of rows: all classes of a column, then all of the next.
+  void set_classes(const Column& by, Classes& classes) { classes_.emplace(by, classes, run_); }
   const RunOptions& run() const { return run_; }
   StatsReport& report() { return report_; }
 
@@ -110,10 +115,13 @@ class Job {
   void numeric(const std::vector<Source>& sources, const ArrayView* rows, std::vector<ColumnStatistics*>& columns) {
     constexpr std::size_t kColumnsAtOnce = 1 << 16;
     if (rows != nullptr || sources.size() <= kColumnsAtOnce) return numeric_at_once<Wide>(sources, rows, columns);
+    // The classes of a column stay together.
+    const std::size_t n_classes = classes_ ? classes_->n_classes() : 1;
+    const std::size_t at_once = std::max(kColumnsAtOnce / n_classes, std::size_t{1}) * n_classes;
     pass_.total = values_of(sources);
-    for (std::size_t first = 0; first < sources.size(); first += kColumnsAtOnce) {
+    for (std::size_t first = 0; first < sources.size(); first += at_once) {
       const auto begin = static_cast<std::ptrdiff_t>(first);
-      const auto end = static_cast<std::ptrdiff_t>(std::min(first + kColumnsAtOnce, sources.size()));
+      const auto end = static_cast<std::ptrdiff_t>(std::min(first + at_once, sources.size()));
       const std::vector<Source> some(sources.begin() + begin, sources.begin() + end);
       std::vector<ColumnStatistics*> theirs(columns.begin() + begin, columns.begin() + end);
       numeric_at_once<Wide>(some, nullptr, theirs);
@@ -150,12 +158,14 @@ class Job {
   void second_pass(const std::vector<Source>& sources, std::vector<ColumnStatistics*>& columns) {
     const Clock::time_point start = Clock::now();
     const std::int64_t n = values_of(sources);
+    const bool distinct = options_.distinct == StatsOptions::Distinct::count;
+    if (options_.histogram_bins > 0 || distinct || !options_.quantiles.empty()) need_rows();
     if (options_.histogram_bins > 0) {
       PhaseProgress phase(run_, "histograms", 0, n_histogram_tasks_);
       add_histograms(sources, options_.histogram_bins, run_.cancel, pool(n, kHistogramValues), columns);
       n_histogram_tasks_ = phase.done();
     }
-    if (options_.distinct == StatsOptions::Distinct::count) {
+    if (distinct) {
       PhaseProgress phase(run_, "distinct values", 0, n_distinct_tasks_);
       count_distinct(sources, memory_budget(run_), run_.cancel, pool(n, kDistinctValues), columns);
       n_distinct_tasks_ = phase.done();
@@ -172,12 +182,16 @@ class Job {
     const Clock::time_point start = Clock::now();
     std::int64_t n = 0;
     for (const CodeSource& source : sources) n += source.n;
+    if (std::any_of(sources.begin(), sources.end(), [](const CodeSource& s) { return s.only < 0; })) need_rows();
     count_values(sources, run_, pool(n, kNominalValues), columns);
     report_.bytes += n * static_cast<std::int64_t>(sizeof(std::int32_t));
     report_.seconds += seconds_since(start);
   }
 
  private:
+  void need_rows() {
+    if (classes_) classes_->fill_rows();
+  }
   template <class Wide>
   void numeric_at_once(const std::vector<Source>& sources, const ArrayView* rows,
                        std::vector<ColumnStatistics*>& columns) {
@@ -186,7 +200,7 @@ class Job {
     std::vector<std::optional<Rescued>> rescued(sources.size());
     if constexpr (std::is_same_v<Wide, double>) {
       if (pass_.wanted == Wanted::moments) {
-        rescue(sources, parts, pass_, pool(values_of(sources), kPassValues), rescued);
+        rescue(sources, parts, pass_, pool(values_of(sources), kPassValues), classes_, rescued);
       }
     }
     put(sources, parts, rescued, columns);
@@ -237,6 +251,7 @@ class Job {
     for (const Source& source : sources) bytes += source.n * size_of(source.type);
     const std::vector<int> gpus = gpus_for(bytes);
     if (gpus.empty()) return on_cpu<Wide>(sources, rows);
+    need_rows();
     const std::int64_t limit = memory_budget(run_);
     std::vector<Part<Wide>> parts(sources.size());
     if (rows != nullptr) {
@@ -272,6 +287,12 @@ class Job {
   template <class Wide>
   std::vector<Part<Wide>> on_cpu(const std::vector<Source>& sources, const ArrayView* rows) {
     ThreadPool& threads = pool(values_of(sources), kPassValues);
+    if constexpr (std::is_same_v<Wide, double>) {
+      std::optional<std::vector<Part<double>>> parts;
+      if (classes_) parts = classes_->over(sources, pass_, threads);
+      if (parts) return std::move(*parts);
+      need_rows();
+    }
     return rows != nullptr ? pass_over_rows<Wide>(sources, pass_, threads) : pass_over<Wide>(sources, pass_, threads);
   }
 
@@ -283,47 +304,10 @@ class Job {
   device::BackendChoice choice_;
   std::string gpu_name_;  // of the GPU that auto took
   std::optional<ThreadPool> pool_;
+  std::optional<ClassPass> classes_;
   PassOptions pass_;
   std::int64_t n_histogram_tasks_ = 0, n_distinct_tasks_ = 0, n_quantile_tasks_ = 0;  // of columns before, for progress
   StatsReport report_;
-};
-
-Source source_of(const Column& column) {
-  if (const auto* floats = std::get_if<Buffer<float>>(&column.data)) {
-    return {floats->data(), ElementType::float32, floats->size(), 1, nullptr};
-  }
-  const auto& doubles = std::get<Buffer<double>>(column.data);
-  return {doubles.data(), ElementType::float64, doubles.size(), 1, nullptr};
-}
-
-// The columns of a table, each with its statistics or the statistics of one class of its rows.
-class Collected {
- public:
-  void add(const Column& column, const std::int64_t* rows, std::int64_t n, bool sparse, ColumnStatistics& statistics) {
-    statistics.name = column.name;
-    statistics.type = column.type;
-    statistics.rows = n;
-    if (column.nominal()) {
-      if (rows == nullptr) statistics.values = column.values;
-      codes_.push_back({&column, n, rows, sparse});
-      nominal_.push_back(&statistics);
-    } else {
-      Source source = source_of(column);
-      source.n = n;
-      source.rows = rows;
-      sources_.push_back(source);
-      numeric_.push_back(&statistics);
-    }
-  }
-  void run(Job& job) {
-    job.numeric<double>(sources_, nullptr, numeric_);
-    job.nominal(codes_, nominal_);
-  }
-
- private:
-  std::vector<Source> sources_;
-  std::vector<CodeSource> codes_;
-  std::vector<ColumnStatistics*> numeric_, nominal_;
 };
 
 }  // namespace
@@ -337,25 +321,29 @@ Statistics describe(const Table& table, const StatsOptions& options, const RunOp
   result.columns.resize(table.columns.size());
   stats::Collected whole;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    whole.add(table.columns[c], nullptr, table.n_rows, false, result.columns[c]);
+    whole.add(table.columns[c], nullptr, table.n_rows, false, -1, result.columns[c]);
   }
   whole.run(job);
   if (by != nullptr) {
     stats::require_room_for_classes(table, *by, options, run);
-    const stats::Classes classes = stats::rows_by_class(*by, run);
+    stats::Classes classes = stats::count_classes(*by, run);
     result.classes.resize(by->values.size());
-    stats::Collected parts;
     for (std::size_t k = 0; k < by->values.size(); ++k) {
       ClassStatistics& mine = result.classes[k];
-      const std::int64_t begin = classes.begins[k];
       mine.value = by->values[k];
-      mine.rows = classes.begins[k + 1] - begin;
+      mine.rows = classes.begins[k + 1] - classes.begins[k];
       mine.columns.resize(table.columns.size());
-      for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        const bool sparse = stats::counts_sparsely(table.columns[c], by->values.size());
-        parts.add(table.columns[c], classes.rows.data() + begin, mine.rows, sparse, mine.columns[c]);
+    }
+    stats::Collected parts;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const bool sparse = stats::counts_sparsely(table.columns[c], by->values.size());
+      for (std::size_t k = 0; k < by->values.size(); ++k) {
+        ClassStatistics& mine = result.classes[k];
+        const std::int32_t only = &table.columns[c] == by ? static_cast<std::int32_t>(k) : -1;
+        parts.add(table.columns[c], classes.rows.data() + classes.begins[k], mine.rows, sparse, only, mine.columns[c]);
       }
     }
+    job.set_classes(*by, classes);
     parts.run(job);
   }
   result.report = job.report();

@@ -65,6 +65,19 @@ void count_sparsely(const CodeSource& source, ColumnStatistics& column) {
   column.counts.shrink_to_fit();
 }
 
+// Counts rows that all have one value.
+void count_only(const CodeSource& source, ColumnStatistics& column) {
+  if (!source.sparse) {
+    column.counts.assign(static_cast<std::size_t>(source.n_values()), 0);
+    column.counts[static_cast<std::size_t>(source.only)] = source.n;
+    return;
+  }
+  column.codes.emplace();
+  if (source.n == 0) return;
+  column.codes->push_back(source.only);
+  column.counts.push_back(source.n);
+}
+
 }  // namespace
 
 void count_values(const std::vector<CodeSource>& sources, const RunOptions& run, ThreadPool& pool,
@@ -72,6 +85,10 @@ void count_values(const std::vector<CodeSource>& sources, const RunOptions& run,
   std::vector<Task> tasks;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     columns[i]->rows = sources[i].n;
+    if (sources[i].only >= 0) {
+      count_only(sources[i], *columns[i]);
+      continue;
+    }
     if (sources[i].sparse) {
       tasks.push_back({i, 0, sources[i].n});
       continue;

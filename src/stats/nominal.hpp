@@ -14,7 +14,8 @@ struct CodeSource {
   const Column* column = nullptr;
   std::int64_t n = 0;
   const std::int64_t* rows = nullptr;
-  bool sparse = false;  ///< count only the values that occur; `rows` must be there
+  bool sparse = false;     ///< count only the values that occur; `rows` must be there
+  std::int32_t only = -1;  ///< a code that all n rows have, so that they need not be read; -1: not known
 
   std::int64_t n_values() const { return static_cast<std::int64_t>(column->values.size()); }
 };

@@ -1,16 +1,17 @@
 #include "stats/quantiles.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "base/number_text.hpp"
 #include "stats/gather.hpp"
+#include "stats/range_select.hpp"
 #include "stope/error.hpp"
 
 namespace stope::stats {
@@ -19,27 +20,8 @@ namespace {
 constexpr int kDigitBits = 16, kLevels = 64 / kDigitBits;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 constexpr std::int64_t kTaskRows = std::int64_t{1} << 18, kBlockRows = 4096;
-// Shorter columns are copied and selected from whole: to clear and join the counts would take longer.
+// Shorter columns are one task each (range_select.hpp): to clear and join the counts would take longer.
 constexpr std::int64_t kShortRows = std::int64_t{1} << 17;
-
-using Key = std::uint64_t;
-constexpr Key kSign = Key{1} << 63;
-
-// Keys are ordered as their values are, with -0 below 0. So which value has a rank does not depend on where it lay.
-Key key_of(double value) {
-  const Key bits = std::bit_cast<Key>(value);
-  return (bits & kSign) != 0 ? ~bits : bits | kSign;
-}
-
-double value_of(Key key) {
-  return std::bit_cast<double>((key & kSign) != 0 ? key & ~kSign : ~key);
-}
-
-// A rank that is wanted, and the value that has it.
-struct Wanted {
-  std::int64_t rank;
-  double value = std::numeric_limits<double>::quiet_NaN();
-};
 
 // The values whose keys begin with the same digits. Of these values the first has rank `before` in the column.
 struct Bucket {
@@ -68,26 +50,11 @@ void for_values(const Source& source, std::int64_t begin, std::int64_t end, cons
   });
 }
 
-// Puts the values of these ranks into place: ranks ascend, and count from the first of the values.
-void select(std::vector<double>& values, std::int64_t before, const CancelToken& cancel, std::span<Wanted> wanted) {
-  const auto less = [](double a, double b) { return key_of(a) < key_of(b); };
-  auto from = values.begin();
-  for (Wanted& one : wanted) {
-    const auto at = values.begin() + (one.rank - before);
-    cancel.check();
-    if (at >= from) {
-      std::nth_element(from, at, values.end(), less);
-      from = at + 1;
-    }
-    one.value = *at;
-  }
-}
-
 // The ranks of one long column, found digit by digit by all threads.
 class Search {
  public:
   Search(const Source& source, std::int64_t room, const CancelToken& cancel, ThreadPool& pool,
-         std::vector<Wanted>& wanted)
+         std::vector<Ranked>& wanted)
       : source_(source), room_(room), cancel_(cancel), pool_(pool), wanted_(wanted) {}
 
   void run(std::int64_t count) {
@@ -107,8 +74,8 @@ class Search {
   }
 
  private:
-  std::span<Wanted> wanted_in(const Bucket& bucket) {
-    const auto below = [](const Wanted& one, std::int64_t rank) { return one.rank < rank; };
+  std::span<Ranked> wanted_in(const Bucket& bucket) {
+    const auto below = [](const Ranked& one, std::int64_t rank) { return one.rank < rank; };
     const auto first = std::lower_bound(wanted_.begin(), wanted_.end(), bucket.before, below);
     return {first, std::lower_bound(first, wanted_.end(), bucket.before + bucket.count, below)};
   }
@@ -127,7 +94,7 @@ class Search {
   // digit is left, all values are the same.
   std::vector<Bucket> divided(const Bucket& bucket) {
     if (bucket.level == kLevels) {
-      for (Wanted& one : wanted_in(bucket)) one.value = value_of(bucket.prefix);
+      for (Ranked& one : wanted_in(bucket)) one.value = value_of(bucket.prefix);
       return {};
     }
     std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(pool_.size()));
@@ -172,7 +139,7 @@ class Search {
         values.insert(values.end(), found[worker][at].begin(), found[worker][at].end());
         found[worker][at] = {};
       }
-      select(values, buckets[at].before, cancel_, wanted_in(buckets[at]));
+      select_ranks(values, buckets[at].before, cancel_, wanted_in(buckets[at]));
     });
   }
 
@@ -180,30 +147,30 @@ class Search {
   std::int64_t room_;
   const CancelToken& cancel_;
   ThreadPool& pool_;
-  std::vector<Wanted>& wanted_;
+  std::vector<Ranked>& wanted_;
 };
 
 // The ranks at and behind every quantile's place, ascending and each once.
-std::vector<Wanted> wanted_of(const std::vector<double>& shares, std::int64_t count) {
-  std::vector<Wanted> wanted;
+std::vector<Ranked> wanted_of(const std::vector<double>& shares, std::int64_t count) {
+  std::vector<Ranked> wanted;
   wanted.reserve(2 * shares.size());
   for (const double share : shares) {
     const auto rank = static_cast<std::int64_t>(std::floor(static_cast<double>(count - 1) * share));
     wanted.push_back({rank});
     if (rank + 1 < count) wanted.push_back({rank + 1});
   }
-  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) { return a.rank < b.rank; });
-  const auto same = [](const Wanted& a, const Wanted& b) { return a.rank == b.rank; };
+  std::sort(wanted.begin(), wanted.end(), [](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });
+  const auto same = [](const Ranked& a, const Ranked& b) { return a.rank == b.rank; };
   wanted.erase(std::unique(wanted.begin(), wanted.end(), same), wanted.end());
   return wanted;
 }
 
 std::vector<double> quantiles_of(const std::vector<double>& shares, std::int64_t count,
-                                 const std::vector<Wanted>& wanted) {
+                                 const std::vector<Ranked>& wanted) {
   std::vector<double> quantiles;
   quantiles.reserve(shares.size());
   const auto value_at = [&](std::int64_t rank) {
-    const auto below = [](const Wanted& one, std::int64_t other) { return one.rank < other; };
+    const auto below = [](const Ranked& one, std::int64_t other) { return one.rank < other; };
     return std::lower_bound(wanted.begin(), wanted.end(), rank, below)->value;
   };
   for (const double share : shares) {
@@ -216,17 +183,26 @@ std::vector<double> quantiles_of(const std::vector<double>& shares, std::int64_t
   return quantiles;
 }
 
+// The values of a column that are present, as doubles: where they lie, or copied.
+std::span<const double> present_values(const Source& source, std::int64_t count, const CancelToken& cancel,
+                                       std::vector<double>& copy) {
+  if (source.type == ElementType::float64 && source.stride == 1 && source.rows == nullptr && count == source.n) {
+    return {static_cast<const double*>(source.data), static_cast<std::size_t>(count)};
+  }
+  copy.reserve(static_cast<std::size_t>(source.n));
+  for_values(source, 0, source.n, cancel, [&](double value) { copy.push_back(value); });
+  return copy;
+}
+
 void of_short_column(const Source& source, const std::vector<double>& shares, const CancelToken& cancel,
                      ColumnStatistics& column) {
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(source.n));
-  for_values(source, 0, source.n, cancel, [&](double value) { values.push_back(value); });
-  const auto count = static_cast<std::int64_t>(values.size());
   column.quantiles.assign(shares.size(), ColumnStatistics::kNone);
-  if (count == 0) return;
-  std::vector<Wanted> wanted = wanted_of(shares, count);
-  select(values, 0, cancel, wanted);
-  column.quantiles = quantiles_of(shares, count, wanted);
+  if (column.count == 0 || shares.empty()) return;
+  std::vector<double> copy;
+  const std::span<const double> values = present_values(source, column.count, cancel, copy);
+  std::vector<Ranked> wanted = wanted_of(shares, column.count);
+  select_by_range(values, column.min, column.max, 0, cancel, wanted);
+  column.quantiles = quantiles_of(shares, column.count, wanted);
 }
 
 }  // namespace
@@ -270,7 +246,7 @@ void add_quantiles(const std::vector<Source>& sources, const std::vector<double>
     const std::int64_t count = columns[c]->count;
     columns[c]->quantiles.assign(shares.size(), ColumnStatistics::kNone);
     if (count == 0 || shares.empty()) continue;
-    std::vector<Wanted> wanted = wanted_of(shares, count);
+    std::vector<Ranked> wanted = wanted_of(shares, count);
     // The copies grow by doubling and are joined once: they take up to four times their size.
     const std::int64_t fits = budget / 8 / static_cast<std::int64_t>(sizeof(double));
     const std::int64_t room = std::clamp<std::int64_t>(count / 4, 1 << 12, std::max<std::int64_t>(fits, 1 << 12));

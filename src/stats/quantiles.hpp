@@ -1,4 +1,5 @@
-// Quantiles of columns: order statistics by counting the leading bits of values, without sorting or copying a column.
+// Quantiles of columns: order statistics by counting values, without sorting a column. Long columns are counted by
+// their leading bits, short ones by equal parts of their range.
 #pragma once
 
 #include <cstdint>

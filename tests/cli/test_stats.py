@@ -264,3 +264,22 @@ def test_correlations_that_are_refused(small, tmp_path):
     assert "stdout" in run("stats", small, "--correlation", "-", "-o", "-", code=2).err
     assert ".svg" in run("stats", small, "--correlation", tmp_path / "r.svg", code=2).err
     assert "two outputs" in run("stats", small, "--correlation", tmp_path / "r.csv", "-o", tmp_path / "r.csv", code=2).err
+
+
+def test_statistics_of_very_many_columns_are_those_of_each_part(tmp_path):
+    """From 65,537 columns on, they are packed as they are found."""
+    cells = [["a", "", "1.5", "7", "-0.0", "x"], ["b", "", "2", "7", "0", "x"], ["a", "", "", "7", "3e300", ""]]
+
+    def written(begin, end):
+        path = tmp_path / f"{begin}_{end}.csv"
+        lines = [[f"c{i}" for i in range(begin, end)], *([row[i % 6] for i in range(begin, end)] for row in cells)]
+        path.write_text("".join(",".join(line) + "\n" for line in lines), encoding="utf-8")
+        return path
+
+    whole, *parts = [written(*ends) for ends in ((0, 70_000), (0, 40_002), (40_002, 70_000))]
+    for options in ([], ["--one-pass"], ["--quantiles", "0.1,0.9"]):
+        lines, *of_parts = [run("stats", path, "-o", "-", *options).text.splitlines() for path in (whole, *parts)]
+        assert lines == of_parts[0] + of_parts[1][1:] and len(lines) == 70_001
+    found, *of_parts = [run("stats", path, "--json").json() for path in (whole, *parts)]
+    assert found["columns"] == of_parts[0]["columns"] + of_parts[1]["columns"]
+    assert found["plan"]["bytes"] == of_parts[0]["plan"]["bytes"] + of_parts[1]["plan"]["bytes"]

@@ -102,6 +102,13 @@ TEST(TableStatistics, ClassesWithManyValuesCountThoseThatOccur) {
       ASSERT_EQ(found, counts[group]) << group;
       EXPECT_EQ(column.distinct, std::count_if(found.begin(), found.end(), [](std::int64_t n) { return n > 0; }));
       EXPECT_EQ(column.count + column.missing, statistics.classes[group].rows);
+      // In the column of the groups, only the group's own value occurs.
+      const ColumnStatistics& own = statistics.classes[group].columns[0];
+      const bool any = own.rows > 0;
+      EXPECT_EQ(own.codes, any ? std::vector<std::int32_t>{static_cast<std::int32_t>(group)} : std::vector<std::int32_t>());
+      EXPECT_EQ(own.counts, any ? std::vector<std::int64_t>{own.rows} : std::vector<std::int64_t>());
+      EXPECT_EQ(own.count, own.rows);
+      EXPECT_EQ(own.distinct, any ? 1 : 0);
     }
   }
 }
@@ -163,6 +170,73 @@ TEST(TableStatistics, OfAClassAreThoseOfItsRowsAlone) {
           ASSERT_EQ(mine.columns[c].histogram.has_value(), c < 2);
           if (c < 2) {
             EXPECT_EQ(mine.columns[c].histogram->counts, alone.columns[c].histogram->counts);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Classes of these sizes in mixed order; every ninth row or so has none. Two sizes lie beside that of a leaf.
+std::vector<std::int32_t> codes_around_a_leaf() {
+  std::vector<std::int32_t> codes;
+  std::int32_t code = 0;
+  for (const std::size_t size : {8191U, 8192U, 8193U, 1U, 0U, 16385U}) codes.insert(codes.end(), size, code++);
+  codes.insert(codes.end(), 4500, kMissingCode);
+  Random random(8);
+  for (std::size_t i = codes.size() - 1; i > 0; --i) {
+    std::swap(codes[i], codes[static_cast<std::size_t>(random.below(i + 1))]);
+  }
+  return codes;
+}
+
+template <class T>
+Column column_of_kind(const std::string& kind, std::int64_t n) {
+  const std::vector<T> values = column_of<T>(kind, n, 6);
+  Buffer<T> buffer(n);
+  std::copy(values.begin(), values.end(), buffer.begin());
+  return {kind + (sizeof(T) == 4 ? " floats" : ""), ValueType::real, Role::regular, buffer, {}};
+}
+
+// Every kind of column, in one pass over the table or gathered class by class where memory is short.
+TEST(TableStatistics, ClassesOfEveryKindOfColumnHaveTheBitsOfTheirRows) {
+  const EveryThread every;
+  const std::vector<std::int32_t> codes = codes_around_a_leaf();
+  Table table;
+  table.n_rows = std::ssize(codes);
+  table.columns.push_back(make_nominal("class", codes, {"a", "b", "c", "d", "nobody", "f"}));
+  for (const std::string& kind : kinds()) {
+    table.columns.push_back(column_of_kind<double>(kind, table.n_rows));
+    table.columns.push_back(column_of_kind<float>(kind, table.n_rows));
+  }
+  std::vector<Statistics> alone;
+  for (std::int32_t k = 0; k < 6; ++k) {
+    std::vector<std::int64_t> rows;
+    for (std::int64_t row = 0; row < table.n_rows; ++row) {
+      if (codes[static_cast<std::size_t>(row)] == k) rows.push_back(row);
+    }
+    alone.push_back(describe(table.take(rows)));
+  }
+  for (const auto depth : {StatsOptions::Depth::all, StatsOptions::Depth::extremes}) {
+    for (const std::int64_t limit : {std::int64_t{0}, std::int64_t{2'500'000}}) {  // the second has no room for slots
+      for (const int threads : {1, 3}) {
+        RunOptions run;
+        run.threads = threads;
+        run.memory_limit = limit;
+        const Statistics found = describe(table, {.depth = depth, .by = "class"}, run);
+        for (std::size_t k = 0; k < 6; ++k) {
+          const auto& columns = found.classes[k].columns;
+          for (std::size_t c = 0; c < columns.size(); ++c) {
+            SCOPED_TRACE(testing::Message() << columns[c].name << ", class " << k << ", limit " << limit);
+            const ColumnStatistics& expected = alone[k].columns[c];
+            if (depth == StatsOptions::Depth::all) {
+              ASSERT_EQ(bits_of(columns[c]), bits_of(expected));
+            } else {
+              ASSERT_EQ(columns[c].min_row, expected.min_row);
+              ASSERT_EQ(columns[c].max_row, expected.max_row);
+              ASSERT_EQ(std::signbit(columns[c].min), std::signbit(expected.min));
+              ASSERT_EQ(columns[c].missing, expected.missing);
+            }
           }
         }
       }

@@ -5,6 +5,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,13 +25,33 @@ namespace nb = nanobind;
 namespace stope::python {
 namespace {
 
-// One statistic of all columns.
-template <class T>
-nb::object each(const std::vector<ColumnStatistics>& columns, T ColumnStatistics::* statistic) {
+// The columns of the table, or those of each class of rows.
+using Described = std::vector<const std::vector<ColumnStatistics>*>;
+
+// One array of shape (tables, statistics, columns): thousands of classes would take longer with arrays of their own.
+template <class T, std::size_t kN>
+nb::object together(const Described& tables, T ColumnStatistics::* const (&statistics)[kN]) {
+  const std::size_t n_columns = tables.empty() ? 0 : tables[0]->size();
   std::vector<T> values;
-  values.reserve(columns.size());
-  for (const ColumnStatistics& column : columns) values.push_back(column.*statistic);
-  return array_of(std::move(values));
+  values.reserve(tables.size() * kN * n_columns);
+  for (const std::vector<ColumnStatistics>* columns : tables) {
+    for (const auto statistic : statistics) {
+      for (const ColumnStatistics& column : *columns) values.push_back(column.*statistic);
+    }
+  }
+  return array_of(std::move(values), {tables.size(), kN, n_columns});
+}
+
+nb::object whole_of(const Described& tables) {
+  using Column = ColumnStatistics;
+  return together<std::int64_t>(tables,
+                                {&Column::count, &Column::missing, &Column::zeros, &Column::min_row, &Column::max_row});
+}
+
+nb::object numbers_of(const Described& tables) {
+  using Column = ColumnStatistics;
+  return together<double>(tables, {&Column::min, &Column::max, &Column::sum, &Column::mean, &Column::variance,
+                                   &Column::deviation, &Column::skewness});
 }
 
 template <class T>
@@ -37,12 +59,21 @@ nb::object or_none(const std::optional<T>& value) {
   return value ? nb::cast(*value) : nb::none();
 }
 
-// What only some columns have: one Python object a column, None where a column lacks it.
+// One Python object a column.
 template <class Of>
-nb::list objects(const std::vector<ColumnStatistics>& columns, const Of& object_of) {
+nb::object objects(const std::vector<ColumnStatistics>& columns, const Of& object_of) {
   nb::list list;
   for (const ColumnStatistics& column : columns) list.append(object_of(column));
   return list;
+}
+
+// One Python object a column, None where a column lacks it; None for all if every column does.
+template <class T, class Of>
+nb::object present_in(const std::vector<ColumnStatistics>& columns, std::optional<T> ColumnStatistics::* member,
+                      const Of& object_of) {
+  const auto has = [&](const ColumnStatistics& column) { return (column.*member).has_value(); };
+  if (std::none_of(columns.begin(), columns.end(), has)) return nb::none();
+  return objects(columns, object_of);
 }
 
 nb::object integers_of(const ColumnStatistics& column) {
@@ -55,52 +86,62 @@ nb::object histogram_of(const ColumnStatistics& column) {
   return nb::make_tuple(column.histogram->low, column.histogram->high, array_of(column.histogram->counts));
 }
 
-// How often each name occurs: all names, or those of `codes`.
-nb::object counts_of(const ColumnStatistics& column) {
-  return is_nominal(column.type) ? array_of(column.counts) : nb::none();
+// Columns of names: their numbers, how often each name occurs, and for some classes the codes of the names that do.
+nb::list nominal_of(const std::vector<ColumnStatistics>& columns) {
+  nb::list nominal;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    if (!is_nominal(columns[c].type)) continue;
+    nominal.append(nb::make_tuple(c, columns[c].counts, columns[c].codes ? nb::cast(*columns[c].codes) : nb::none()));
+  }
+  return nominal;
 }
 
-nb::object names_of(const ColumnStatistics& column) {
-  return is_nominal(column.type) ? nb::cast(column.values.names()) : nb::none();
+// A row for each share, with an entry a column; NaN for columns of names. None where no share was asked for.
+nb::object quantiles_of(const std::vector<ColumnStatistics>& columns) {
+  std::size_t n_shares = 0;
+  for (const ColumnStatistics& column : columns) n_shares = std::max(n_shares, column.quantiles.size());
+  if (n_shares == 0) return nb::none();
+  std::vector<double> values(n_shares * columns.size(), ColumnStatistics::kNone);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (std::size_t i = 0; i < columns[c].quantiles.size(); ++i)
+      values[i * columns.size() + c] = columns[c].quantiles[i];
+  }
+  return array_of(std::move(values), {n_shares, columns.size()});
 }
 
-nb::object codes_of(const ColumnStatistics& column) {
-  return column.codes ? array_of(*column.codes) : nb::none();
-}
-
-nb::dict columns_of(const std::vector<ColumnStatistics>& columns) {
+// What only some columns have, or was asked for.
+nb::dict further_of(const std::vector<ColumnStatistics>& columns) {
   nb::dict all;
-  all["name"] = objects(columns, [](const ColumnStatistics& column) { return nb::cast(column.name); });
-  all["type"] = objects(columns, [](const ColumnStatistics& column) { return nb::cast(to_string(column.type)); });
-  all["count"] = each(columns, &ColumnStatistics::count);
-  all["missing"] = each(columns, &ColumnStatistics::missing);
-  all["zeros"] = each(columns, &ColumnStatistics::zeros);
-  all["min"] = each(columns, &ColumnStatistics::min);
-  all["max"] = each(columns, &ColumnStatistics::max);
-  all["min_row"] = each(columns, &ColumnStatistics::min_row);
-  all["max_row"] = each(columns, &ColumnStatistics::max_row);
-  all["sum"] = each(columns, &ColumnStatistics::sum);
-  all["mean"] = each(columns, &ColumnStatistics::mean);
-  all["variance"] = each(columns, &ColumnStatistics::variance);
-  all["std"] = each(columns, &ColumnStatistics::deviation);
-  all["skewness"] = each(columns, &ColumnStatistics::skewness);
-  all["integers"] = objects(columns, integers_of);
-  all["values"] = objects(columns, names_of);
-  all["counts"] = objects(columns, counts_of);
-  all["codes"] = objects(columns, codes_of);
-  all["distinct"] = objects(columns, [](const ColumnStatistics& column) { return or_none(column.distinct); });
-  all["histogram"] = objects(columns, histogram_of);
-  all["quantiles"] = objects(columns, [](const ColumnStatistics& column) { return array_of(column.quantiles); });
+  all["nominal"] = nominal_of(columns);
+  all["integers"] = present_in(columns, &ColumnStatistics::integers, integers_of);
+  all["distinct"] = present_in(columns, &ColumnStatistics::distinct,
+                               [](const ColumnStatistics& column) { return or_none(column.distinct); });
+  all["histogram"] = present_in(columns, &ColumnStatistics::histogram, histogram_of);
+  all["quantiles"] = quantiles_of(columns);
   return all;
 }
 
-// A dict of the columns' statistics, and a list of (value, rows, dict) for the classes.
+// A dict of what describes the columns, and a list of such for the classes of rows.
 nb::tuple described(const Statistics& statistics) {
-  nb::list classes;
+  const std::vector<ColumnStatistics>& columns = statistics.columns;
+  nb::dict all = further_of(columns);
+  all["name"] = objects(columns, [](const ColumnStatistics& column) { return nb::cast(column.name); });
+  all["type"] = objects(columns, [](const ColumnStatistics& column) { return nb::cast(to_string(column.type)); });
+  all["values"] = objects(columns, [](const ColumnStatistics& column) {
+    return is_nominal(column.type) ? nb::cast(column.values.names()) : nb::none();
+  });
+  all["whole"] = whole_of({&columns})[nb::int_(0)];
+  all["numbers"] = numbers_of({&columns})[nb::int_(0)];
+
+  Described tables;
+  nb::list names, rows, further;
   for (const ClassStatistics& one : statistics.classes) {
-    classes.append(nb::make_tuple(one.value, one.rows, columns_of(one.columns)));
+    tables.push_back(&one.columns);
+    names.append(one.value);
+    rows.append(one.rows);
+    further.append(further_of(one.columns));
   }
-  return nb::make_tuple(columns_of(statistics.columns), classes);
+  return nb::make_tuple(all, nb::make_tuple(names, rows, whole_of(tables), numbers_of(tables), further));
 }
 
 StatsOptions options_of(std::string_view depth, bool distinct, std::int64_t histogram_bins,

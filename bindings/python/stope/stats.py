@@ -57,7 +57,7 @@ def column_stats(X, *, by=None, distinct=False, histogram_bins=0, quantiles=(), 
     (array([3., 5.]), array([6, 5]), array([2, 0]))
     """
     reports = Reports()
-    shares = np.atleast_1d(np.asarray(quantiles, dtype=np.float64)).tolist()
+    shares = [] if isinstance(quantiles, tuple) and not quantiles else np.atleast_1d(np.asarray(quantiles, dtype=np.float64)).tolist()
     with job(reports, device=device) as run:
         view = device_view(X.reshape(-1, 1) if _is_gpu_column(X) else X)
         if view is not None:
@@ -82,7 +82,9 @@ def column_stats(X, *, by=None, distinct=False, histogram_bins=0, quantiles=(), 
                 )
                 if by is not None and not isinstance(by, str):  # it is no column of X
                     columns = _without_last(columns)
-                    classes = [(value, rows, _without_last(of_class)) for value, rows, of_class in classes]
+                    values, rows, whole, numbers, further = classes
+                    further = [_without_last(of_class) for of_class in further]
+                    classes = values, rows, whole[..., :-1], numbers[..., :-1], further
     return ColumnStatistics(columns, classes, named, reports.last, shares)
 
 
@@ -179,27 +181,33 @@ class ColumnStatistics:
     def __init__(self, columns, classes, named, report, shares=()):
         self.types = columns["type"]
         self.names = columns["name"] if named else [f"x{i}" for i in range(len(self.types))]
-        self._named = named
-        for name in _ARRAYS:
-            setattr(self, name, columns[name])
-        self._set_integers(columns["integers"])
-        self.distinct = columns["distinct"]
-        self.value_counts = [_value_counts(*each) for each in zip(columns["values"], columns["counts"], columns["codes"])]
-        self.histograms = [_histogram(each) for each in columns["histogram"]]
-        self.quantiles = _quantiles(columns.get("quantiles", ()), shares)
+        self._fill(columns["whole"], columns["numbers"], columns, columns["values"], named, report, shares)
+        self.n_rows = int(self.count[0] + self.missing[0]) if len(self.types) else 0
+        for value, n_rows, whole, numbers, further in zip(*classes):
+            of_class = self.classes[value] = ColumnStatistics.__new__(ColumnStatistics)
+            of_class.types, of_class.names, of_class.n_rows = self.types, self.names, n_rows
+            of_class._fill(whole, numbers, further, columns["values"], named, report, shares)
+
+    def _fill(self, whole, numbers, further, values, named, report, shares):
+        """Set the statistics of all rows, or of one class of them, as the engine hands them out."""
+        n = len(self.types)
+        self._named, self.report_, self.classes = named, report, {}
+        self.count, self.missing, self.zeros, self.min_row, self.max_row = whole
+        self.min, self.max, self.sum, self.mean, self.variance, self.std, self.skewness = numbers
+        self._set_integers(further["integers"])
+        self.distinct = further["distinct"] or [None] * n
+        self.value_counts = [None] * n
+        for at, counts, codes in further["nominal"]:
+            names = values[at] if codes is None else map(values[at].__getitem__, codes)
+            self.value_counts[at] = dict(zip(names, counts))
+        self.histograms = [_histogram(each) for each in further["histogram"]] if further["histogram"] else [None] * n
+        self.quantiles = _quantiles(further["quantiles"], shares, n)
         if 0.5 in self.quantiles:
             self.median = self.quantiles[0.5]
-        self.classes = {}
-        for value, n_rows, of_class in classes:
-            of_class["values"] = columns["values"]
-            self.classes[value] = ColumnStatistics({**of_class, "name": columns["name"]}, [], named, report, shares)
-            self.classes[value].n_rows = n_rows
-        self.n_rows = int(self.count[0] + self.missing[0]) if len(self.types) else 0
-        self.report_ = report
 
     def _set_integers(self, integers):
         """Exact minima, maxima and sums, where all columns have them."""
-        if not integers or any(each is None for each in integers) or not self.count.all():
+        if integers is None or any(each is None for each in integers) or not self.count.all():
             return
         self.min = np.array([each[0] for each in integers], np.int64)
         self.max = np.array([each[1] for each in integers], np.int64)
@@ -268,6 +276,8 @@ def _is_gpu_column(X):
 
 def _source(X, run):
     """Whether columns of X have names, and X as a table or as an array that the engine reads."""
+    if type(X) is np.ndarray and X.dtype.kind in "fiub":  # all of the questions below would take longer than a small job
+        return False, _readable_array(X)
     X = getattr(X, "_core_table", X)
     if isinstance(X, _core.Table):
         return True, X
@@ -279,10 +289,13 @@ def _source(X, run):
         return True, _table_of_pandas(X, run)
     if hasattr(X, "__arrow_c_stream__"):
         return True, _core.Table.of_arrow(X.__arrow_c_stream__(None), run=run)
-    array = array_of(X)
+    return False, _readable_array(array_of(X))
+
+
+def _readable_array(array):
     if array.ndim not in (1, 2):
         raise ValueError(f"X has {array.ndim} dimensions; it needs 1 or 2")
-    return False, _readable(array)
+    return _readable(array)
 
 
 def _table_of_pandas(X, run):
@@ -329,25 +342,18 @@ def _with_classes(table, by):
 
 
 def _without_last(columns):
-    return {name: values[:-1] for name, values in columns.items()}
+    """The statistics of all columns but the last: arrays and lists have one entry a column, or are None."""
+    others = {
+        name: each[..., :-1] if isinstance(each, np.ndarray) else each and each[:-1] for name, each in columns.items()
+    }
+    return others | {"nominal": columns["nominal"][:-1]}  # the last one is the classes
 
 
-def _value_counts(values, counts, codes):
-    if counts is None:
-        return None
-    names = values if codes is None else [values[code] for code in codes]
-    return dict(zip(names, counts.tolist()))
-
-
-def _quantiles(columns, shares):
+def _quantiles(rows, shares, n_columns):
     """An array for each share, in their order; columns of names have no quantiles."""
     if not shares:
         return {}
-    found = np.full((len(shares), len(columns)), np.nan)
-    for at, of_column in enumerate(columns):
-        if len(of_column) == len(shares):
-            found[:, at] = of_column
-    return dict(zip(shares, found))
+    return dict(zip(shares, np.full((len(shares), n_columns), np.nan) if rows is None else rows))
 
 
 def _histogram(histogram):

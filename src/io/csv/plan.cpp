@@ -20,6 +20,9 @@ namespace {
 // chunk.
 constexpr std::int64_t kHeadRecords = 1000;
 constexpr std::int64_t kHeadBytes = std::int64_t{256} << 10;
+// A file below a chunk is guessed at from fewer rows: to read a column again takes less time there than to try all
+// readings on every field first. 1,000 x 20 numbers: 2.9 -> 2.1 ms.
+constexpr std::int64_t kSmallFile = std::int64_t{1} << 20, kFewRecords = 100;
 constexpr std::size_t kPollColumns = 65536;
 constexpr std::size_t kHeadValues = 500;  // a column with more at the head has mostly distinct ones: names, keys
 
@@ -149,7 +152,9 @@ void apply_declarations(Plan& plan, Names kind, const ReadOptions& options, cons
 void guess_readings(ColumnPlan& plan, const Text& text, const Head& data, std::size_t column, std::size_t n_columns,
                     const FieldRules& rules) {
   plan.left = kAnyReading & (rules.commas ? ~0U : ~unsigned{kCommaNumbers});
-  visit_column(text, data, column, n_columns, [&](std::string_view field, std::int64_t) {
+  const std::int64_t most = std::ssize(text.view) < kSmallFile ? kFewRecords : kHeadRecords;
+  visit_column(text, data, column, n_columns, [&](std::string_view field, std::int64_t row) {
+    if (row >= most) return;
     unsigned readings = readings_of(field, rules);
     if ((readings & (kNumbers | kCommaNumbers)) != 0 && readings != kAnyReading && !rules.keeps_digits(field)) {
       readings = kText;

@@ -208,6 +208,35 @@ TEST(CsvGuess, DatesThatComeLateOrTurnIntoText) {
   EXPECT_TRUE(contains(warnings[std::string(warning::kNearlyNumeric)], "2999 of its 3000 values are dates"));
 }
 
+// A small file is guessed at from its first 100 records, a larger one from 1,000: what a column is does not depend on
+// it. The second column is what makes the file larger.
+TEST(CsvGuess, AColumnIsWhatAllOfItsFieldsAreHoweverManyAreGuessedFrom) {
+  const char* const first[] = {"", "1", "2.5", "2020-01-02", "word", "1e3", "12"};
+  const char* const odd[] = {"", "7", "1,5", "x", "2020-05-06", "007", "12345678901234567890", "?", "true", "2020", "20200506"};
+  for (const std::string separator : {",", ";"}) {
+    for (const char* const usual : first) {
+      for (const char* const other : odd) {
+        for (const std::int64_t at : {99, 100, 1500}) {
+          SCOPED_TRACE(std::string(usual) + " but " + other + " in row " + std::to_string(at));
+          if (separator == "," && std::string_view(other) == "1,5") continue;
+          std::string small = "a" + separator + "b\n", large = small;
+          for (std::int64_t row = 0; row < 2000; ++row) {
+            const std::string field = (row == at ? other : usual) + separator;
+            small += field + "y\n";
+            large += field + "y" + std::string(600, 'y') + "\n";
+          }
+          const Table expected = read(large), found = read(small);
+          ASSERT_EQ(found.columns[0].type, expected.columns[0].type);
+          ASSERT_EQ(found.columns[0].values, expected.columns[0].values);
+          for (const std::int64_t row : {std::int64_t{1}, at}) {
+            ASSERT_EQ(cell(found, 0, row), cell(expected, 0, row));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(CsvGuess, TimesWithAnOffsetAreConvertedWithAWarning) {
   EXPECT_TRUE(contains(warnings_of("t\n2024-01-31T12:00:00+01:00\n")[std::string(warning::kOffsetsDropped)],
                        "'2024-01-31T12:00:00+01:00' (t.csv:2:1)"));

@@ -35,21 +35,20 @@ class ColumnState:
     def add(self, column, statistics, at, ids):
         """Count the rows of a block.
 
-        ``column`` is the engine's, ``statistics`` the engine's extremes of all columns, of which this one is number
+        ``column`` is the engine's, ``statistics`` the :class:`ColumnStatistics` of all columns, of which this one is number
         ``at``, and ``ids`` the ascending ids of the rows, or None.
         """
         self.type = column.type
-        self.count += int(statistics["count"][at])
-        self.missing += int(statistics["missing"][at])
-        self.zeros += int(statistics["zeros"][at])
+        self.count += int(statistics.count[at])
+        self.missing += int(statistics.missing[at])
+        self.zeros += int(statistics.zeros[at])
         if column.is_nominal:
-            counts = statistics["counts"][at]
-            self._count_names({name: int(n) for name, n in zip(statistics["values"][at], counts) if n})
+            self._count_names({name: n for name, n in statistics.value_counts[at].items() if n})
             return
-        if statistics["count"][at]:
-            low, high = statistics["min_row"][at], statistics["max_row"][at]
-            self._extend(float(statistics["min"][at]), int(ids[low]) if self.identified else -1,
-                         float(statistics["max"][at]), int(ids[high]) if self.identified else -1)
+        if statistics.count[at]:
+            low, high = statistics.min_row[at], statistics.max_row[at]
+            self._extend(float(statistics.min[at]), int(ids[low]) if self.identified else -1,
+                         float(statistics.max[at]), int(ids[high]) if self.identified else -1)
         if self.moments:
             values = column.array().astype(np.float64, copy=False)
             self.infinite[0] += int((values == -np.inf).sum())
@@ -112,6 +111,6 @@ class ColumnState:
             )
         names = sorted(self.names)
         found["values"] = names if nominal else None
-        found["counts"] = np.array([self.names[name] for name in names], np.int64) if nominal else None
+        found["counts"] = [self.names[name] for name in names] if nominal else None
         found["distinct"] = len(names) if nominal else None
         return found

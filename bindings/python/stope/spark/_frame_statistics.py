@@ -24,11 +24,12 @@ class FrameStatistics(stats.ColumnStatistics):
     @classmethod
     def of(cls, columns, moments, identified):
         """The statistics of ``columns``, a dict for each."""
-        found = {name: np.array([one[name] for one in columns], np.int64) for name in _COUNTED}
-        found.update((name, np.array([one[name] for one in columns], np.float64)) for name in _MEASURED)
-        for name in ("name", "type", "values", "counts", "distinct"):
-            found[name] = [one[name] for one in columns]
-        found.update((name, [None] * len(columns)) for name in ("codes", "integers", "histogram"))
+        found = {name: [one[name] for one in columns] for name in ("name", "type", "values", "distinct")}
+        found["whole"] = np.array([[one[name] for one in columns] for name in _COUNTED], np.int64)
+        found["numbers"] = np.array([[one[name] for one in columns] for name in _MEASURED], np.float64)
+        counts = [one["counts"] for one in columns]
+        found["nominal"] = [(at, each, None) for at, each in enumerate(counts) if each is not None]
+        found.update(dict.fromkeys(("integers", "histogram", "quantiles")))
         statistics = cls(found, [], True, None)
         rows = ("min_row", "max_row") if identified else ()
         statistics.exact = ("count", "missing", "zeros", "min", "max", *rows, "value_counts", "distinct")

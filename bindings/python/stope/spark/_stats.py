@@ -76,6 +76,7 @@ def describe_batches(names, states, batches):
 def _add_block(states, block, names, identified):
     """Adds the rows of a block, and returns how many have no id."""
     from .. import _core
+    from ..stats import ColumnStatistics
     from ._join_parts import sorted_by_id
     from ._join_recipe import task_run
 
@@ -88,9 +89,9 @@ def _add_block(states, block, names, identified):
         block = block.drop_columns([block.column_names[0]])
     run = task_run("cpu")
     table = _core.Table.of_arrow(block.rename_columns(names).__arrow_c_stream__(), run=run)
-    statistics = _core.describe_table(table, depth="extremes", run=run)[0]
+    found = ColumnStatistics(_core.describe_table(table, depth="extremes", run=run)[0], (), True, None)
     for at, state in enumerate(states):
-        state.add(table.column(at), statistics, at, ids)
+        state.add(table.column(at), found, at, ids)
     return 0
 
 
