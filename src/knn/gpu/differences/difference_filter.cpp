@@ -17,6 +17,7 @@
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
+#include "stope/buffer.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -124,6 +125,30 @@ class DifferenceFilter {
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
 
+  /// Lists of n neighbours in all, uninitialised: in memory that an earlier search left, if it is enough. Memory costs
+  /// more to write for the first time than to write again.
+  struct Answers {
+    Buffer<double> distances;
+    Buffer<std::int32_t> rows;
+  };
+  Answers borrow_answers(std::int64_t n) {
+    {
+      const std::scoped_lock lock(answers_mutex_);
+      for (Answers& spare : spare_answers_) {
+        if (spare.rows.size() >= n) return std::exchange(spare, {});
+      }
+    }
+    return {Buffer<double>(n), Buffer<std::int32_t>(n)};
+  }
+  void give_back(Answers answers) {
+    constexpr std::int64_t kMostKept = std::int64_t{1} << 21;  // neighbours: 24 MB
+    if (answers.rows.size() > kMostKept) return;
+    const std::scoped_lock lock(answers_mutex_);
+    for (Answers& spare : spare_answers_) {
+      if (spare.rows.size() < answers.rows.size()) std::swap(spare, answers);
+    }
+  }
+
   /// `take` gets the answer, which is valid only while it runs.
   template <class Take>
   void search(const cuda_abi::DifferenceQuery& query, const Take& take) {
@@ -146,6 +171,8 @@ class DifferenceFilter {
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
   std::mutex mutex_;
   device::PinnedPool<double> row_memory_;
+  std::mutex answers_mutex_;
+  Answers spare_answers_[2];  // for two blocks under way
 };
 
 namespace {
@@ -189,6 +216,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
       }
     }
     release_rows(filters_.front()->row_memory());
+    for (Found& found : found_) filters_.front()->give_back(std::move(found.answers));
   }
   DifferenceFilterPipeline(const DifferenceFilterPipeline&) = delete;
   DifferenceFilterPipeline& operator=(const DifferenceFilterPipeline&) = delete;
@@ -199,8 +227,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
 
   // The answers of all shares of a block; no lists where the lists stay on the GPU.
   struct Found {
-    std::vector<double> distances;
-    std::vector<std::int32_t> rows;
+    DifferenceFilter::Answers answers;
     std::vector<std::future<void>> shares;
   };
 
@@ -209,9 +236,8 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     Found& found = found_[which];
     const std::int64_t n = block.queries.n;
     (*block.encode)(block.queries.first, n, block.rows.data(), threads_);
-    if (!votes_) {
-      found.distances.resize(static_cast<std::size_t>(checked::mul(n, k_)));
-      found.rows.resize(found.distances.size());
+    if (const std::int64_t size = checked::mul(n, k_); !votes_ && found.answers.rows.size() < size) {
+      found.answers = filters_.front()->borrow_answers(size);
     }
     found.shares.clear();
     const auto n_gpus = static_cast<std::int64_t>(filters_.size());
@@ -229,11 +255,12 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     Found& found = found_[which];
     for (std::future<void>& share : found.shares) share.get();
     if (out == nullptr) return {};
-    const auto n = static_cast<std::int64_t>(found.distances.size());
+    const std::int64_t n = checked::mul(blocks_[which].queries.n, k_);
     threads_.parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kCopiedPerTask, end = std::min(n, begin + kCopiedPerTask);
-      std::copy(found.distances.begin() + begin, found.distances.begin() + end, out->distances.begin() + begin);
-      std::copy(found.rows.begin() + begin, found.rows.begin() + end, out->indices.begin() + begin);
+      const DifferenceFilter::Answers& answers = found.answers;
+      std::copy(answers.distances.data() + begin, answers.distances.data() + end, out->distances.begin() + begin);
+      std::copy(answers.rows.data() + begin, answers.rows.data() + end, out->indices.begin() + begin);
     });
     return {};
   }
@@ -283,8 +310,8 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     Found& found = found_[which];
     const std::int64_t first = range.begin * k_, n = range.n * k_;
     const auto copy = [&](std::int64_t begin, std::int64_t end) {
-      std::copy(answer.distances + begin, answer.distances + end, found.distances.begin() + first + begin);
-      std::copy(answer.rows + begin, answer.rows + end, found.rows.begin() + first + begin);
+      std::copy(answer.distances + begin, answer.distances + end, found.answers.distances.data() + first + begin);
+      std::copy(answer.rows + begin, answer.rows + end, found.answers.rows.data() + first + begin);
     };
     if (n <= kCopiedPerTask) return copy(0, n);
     // The GPU waits for the next queries meanwhile.
