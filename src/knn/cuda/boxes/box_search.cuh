@@ -49,21 +49,28 @@ class QueryInBoxes {
     __syncwarp();  // the query is there
   }
 
+  // The groups on the way from the leaf up are known at once, so that they arrive together. What is near that leaf
+  // comes first. The boxes on the way itself are left out: what lies in them is looked at one level below.
   __device__ void run() {
+    const int n_levels = search_.boxes.n_levels;
+    for (int level = 0; level < n_levels; ++level) {
+      const std::int64_t box = home_ >> (kFanBits * level);
+      open(level, box >> kFanBits, 1U << (box % kGroupBoxes));
+    }
     visit_leaf(home_);
-    const int top = search_.boxes.n_levels - 1;
-    open(top, 0);
-    for (int level = top; level <= top;) {
-      const int nearest = take_nearest(level);
-      if (nearest < 0) {
-        ++level;
-        continue;
-      }
-      const std::int64_t box = of_level(level) * kGroupBoxes + nearest;
-      if (level > 0) {
-        open(--level, box);
-      } else if (box != home_) {
-        visit_leaf(box);
+    for (int top = 0; top < n_levels; ++top) {
+      for (int level = top; level <= top;) {
+        const int nearest = take_nearest(level);
+        if (nearest < 0) {
+          ++level;
+          continue;
+        }
+        const std::int64_t box = of_level(level) * kGroupBoxes + nearest;
+        if (level > 0) {
+          open(--level, box, 0);
+        } else {
+          visit_leaf(box);
+        }
       }
     }
   }
@@ -86,11 +93,13 @@ class QueryInBoxes {
 
  private:
   static constexpr FilterForm kForm = M::kFilter;
+  static constexpr int kFanBits = 5;
+  static_assert(1 << kFanBits == kGroupBoxes);
 
-  __device__ std::int64_t of_level(int level) const { return __shfl_sync(kAllLanes, group_, level); }
+  __device__ __forceinline__ std::int64_t of_level(int level) const { return __shfl_sync(kAllLanes, group_, level); }
 
-  // Compares the query with the boxes of a group.
-  __device__ void open(int level, std::int64_t number) {
+  // Compares the query with the boxes of a group, of which some are left out.
+  __device__ __forceinline__ void open(int level, std::int64_t number, unsigned left_out) {
     const BoxLevels& boxes = search_.boxes;
     const std::int64_t group = boxes.first_group[level] + number;
     float sum = 0.0F;
@@ -112,14 +121,14 @@ class QueryInBoxes {
     const std::int64_t n = boxes.n_boxes[level] - number * kGroupBoxes;
     if (lane_ == level) {
       group_ = number;
-      left_ = n >= kGroupBoxes ? kAllLanes : (1U << n) - 1U;
+      left_ = (n >= kGroupBoxes ? kAllLanes : (1U << n) - 1U) & ~left_out;
     }
     ++n_opened_;
   }
 
   // Forgets the boxes of the open group of a level that cannot have a neighbour, and takes the nearest of the others
   // out. Returns its number in the group, or -1.
-  __device__ int take_nearest(int level) {
+  __device__ __forceinline__ int take_nearest(int level) {
     unsigned left = __shfl_sync(kAllLanes, left_, level);
     const float sum = held_.sums[level][lane_];
     bool may = ((left >> lane_) & 1U) != 0 && !(sum > reach_);
@@ -142,13 +151,11 @@ class QueryInBoxes {
   }
 
   // Evaluates the rows of a leaf.
-  __device__ void visit_leaf(std::int64_t leaf) {
+  __device__ __forceinline__ void visit_leaf(std::int64_t leaf) {
+    // Places without a row have a distance as well, so that numbers and values of rows are read together.
     const std::int32_t row = search_.near_rows[leaf * kLeafRows + lane_];
+    const FoundRow found{distance_to(search_.near + leaf * search_.width * kLeafRows + lane_), row};
     const bool there = row != kNoLeafRow && !search_.exclusions.exclude(query_, row);
-    FoundRow found;
-    if (there) {
-      found = {distance_to(search_.near + leaf * search_.width * kLeafRows + lane_), row};
-    }
     n_evaluated_ += __popc(__ballot_sync(kAllLanes, there));
     // NaN is before nothing.
     bool is_new = there && found.before(last_);
@@ -170,13 +177,13 @@ class QueryInBoxes {
     take_last();
   }
 
-  __device__ void take_last() {
+  __device__ __forceinline__ void take_last() {
     last_ = list_.at(search_.k - 1);
     if (!(last_.distance < kInfinity) || is_missing(residual_)) return;  // nothing is out of reach
     reach_ = search_.bounds.box_cut(search_.bounds.float_limit(last_.distance, residual_));
   }
 
-  __device__ double distance_to(const double* train) const {
+  __device__ __forceinline__ double distance_to(const double* train) const {
     if constexpr (Accumulating<M>) {
       typename M::State state;
       for (int a = 0; a < static_cast<int>(search_.width); ++a) {

@@ -16,7 +16,9 @@ struct FoundRow {
   double distance = __builtin_inf();
   std::int32_t row = INT32_MAX;
 
-  __device__ bool before(const FoundRow& other) const { return comes_after(other.distance, other.row, distance, row); }
+  __device__ __forceinline__ bool before(const FoundRow& other) const {
+    return comes_after(other.distance, other.row, distance, row);
+  }
 };
 
 __device__ __forceinline__ FoundRow of_lane(const FoundRow& found, int lane) {
@@ -34,7 +36,7 @@ struct WarpList {
   FoundRow entries[kPlaces];
 
   /// Adds a row that all lanes know.
-  __device__ void insert(const FoundRow& found, int lane) {
+  __device__ __forceinline__ void insert(const FoundRow& found, int lane) {
     int place = 0;
 #pragma unroll
     for (int e = 0; e < kPlaces; ++e) place += __popc(__ballot_sync(kAllLanes, entries[e].before(found)));
@@ -52,7 +54,7 @@ struct WarpList {
   }
 
   /// Adds one row of each lane; rows at an infinite distance without a number are none.
-  __device__ void merge(FoundRow found, int lane) {
+  __device__ __forceinline__ void merge(FoundRow found, int lane) {
     static_assert(kPlaces == 1);
 #pragma unroll
     for (int size = 2; size <= 32; size *= 2) {
@@ -69,7 +71,7 @@ struct WarpList {
   }
 
   /// Returns an entry to all lanes.
-  __device__ FoundRow at(int number) const {
+  __device__ __forceinline__ FoundRow at(int number) const {
     FoundRow found = entries[0];
 #pragma unroll
     for (int e = 1; e < kPlaces; ++e) {
