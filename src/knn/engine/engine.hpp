@@ -21,11 +21,12 @@ enum class Engine {
 
 /// The host memory that a query row in flight takes in addition to its encoding and its lists.
 enum class QuerySpace {
-  nothing,           ///< the distances are in the GPU's memory
-  tile_distances,    ///< the distances to the training rows of a tile
-  image,             ///< the image; each thread has a work space as well
-  rows_under_way,    ///< the encoded rows of two more blocks, which are under way at the same time
-  row_per_other_gpu  ///< a copy of the encoded row for each GPU but the first
+  nothing,                   ///< the distances are in the GPU's memory
+  tile_distances,            ///< the distances to the training rows of a tile
+  image,                     ///< the image; each thread has a work space as well
+  rows_under_way,            ///< the encoded rows of two more blocks, which are under way at the same time
+  rows_and_lists_under_way,  ///< the same, and the lists as they came from the GPU
+  row_per_other_gpu          ///< a copy of the encoded row for each GPU but the first
 };
 
 /// The host memory that a training row in flight takes, unless the index holds its encoding.
@@ -133,7 +134,7 @@ inline constexpr EngineProperties kEngines[] = {
      .n_queries_in_parts = kBoxQueries,
      .queries_per_gpu = true,
      .batches_per_block = 1,
-     .query_space = QuerySpace::rows_under_way,
+     .query_space = QuerySpace::rows_and_lists_under_way,
      .train_space = TrainSpace::encoding,
      .if_host_is_short = Engine::gpu_reference,
      .if_gpu_is_short = Engine::gpu_reference},

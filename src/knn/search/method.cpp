@@ -34,12 +34,14 @@ constexpr double kMostKept = 0.03;  // of a sample's rows: where there are many 
 constexpr std::int64_t kMostColumnsForBlocks = 64;
 constexpr double kMostVisited = 0.6;       // if boxes leave a larger share of the blocks, they are not worth a look
 constexpr double kMostVisitedAlone = 0.3;  // with a smaller share, every query finds its own blocks faster
-// On GPUs. The sample leaves a share of its blocks; a query in the whole table visits rows for that share, and more
-// where the share is large: uniform, 1M rows, k = 10, H100: 154 rows with 3 columns (2 % of the sample), 605 with 5 (6
-// %), 1,260 with 6 (11 %), 3,785 with 8 (19 %). A visited row costs as much as 170 rows of a scan. Boxes around a
-// million rows cost as much as a scan of 2^34 pairs.
+// On GPUs, measured on an H100 (bench/results/knn_gpu_nvidia-h100-80gb-hbm3_2026-11-26.json). A query in the whole
+// table visits rows for the share of blocks that a sample leaves, and more where the share is large. 1M uniform rows, k
+// = 10: 154 rows with 3 columns (2 % of the sample), 605 with 5 (6 %), 1,260 with 6 (11 %), 3,785 with 8 (19 %). A
+// visited row takes as long as 150 to 170 rows of a scan. Boxes around a million rows take as long as a scan of 2^34
+// pairs. Longer lists take the host longer than the search takes the GPU, and the tensor filter hands them on faster.
 constexpr double kVisitedPerShare = 20.0, kScannedPerVisited = 250.0;
 constexpr std::int64_t kMostColumnsForBoxesOnGpu = 8, kLeastPairsForBoxesOnGpu = std::int64_t{1} << 34;
+constexpr std::int64_t kMostNeighborsForBoxesOnGpu = 32;
 constexpr std::int64_t kMostColumnsForDifferencesAlone = 6;  // what kMostColumnsForDifferences is, for such a query
 
 // Predicts from a sample of the training rows how well filters would do. The whole table is denser: its neighbours are
@@ -293,7 +295,10 @@ std::optional<Method> choose_box_search(const Fitted& fitted, const Selection& s
   method.reason = "boxes over boxes, on the GPU";
   if (!forced) {
     const std::int64_t queries = fitted.history().add_queries(n_queries);
-    if (map->n_columns() > kMostColumnsForBoxesOnGpu || queries < kLeastPairsForBoxesOnGpu / n) return {};
+    if (map->n_columns() > kMostColumnsForBoxesOnGpu || selection.ks.front() > kMostNeighborsForBoxesOnGpu ||
+        queries < kLeastPairsForBoxesOnGpu / n) {
+      return {};
+    }
     const auto choose = [&] {
       Method chosen = method;
       const bool pays = kScannedPerVisited * rows_through_boxes(fitted, *map, run) < static_cast<double>(n);

@@ -173,11 +173,11 @@ class FakeBoxSearch : public testing::Test, protected WithFakePlugin {
     for (int c = 0; c < 3; ++c) table.columns.push_back(make_numeric("x" + std::to_string(c), values));
     return table;
   }
-  std::string plan(const Table& train, const char* metric = "euclidean") const {
+  std::string plan(const Table& train, const char* metric = "euclidean", std::int64_t k = 3) const {
     KnnOptions options;
     options.metric.name = metric;
     const KnnIndex index = KnnIndex::fit(train, options, run_);
-    return knn::choose_method(index.fitted(), {.ks = {3}}, kManyQueries, device::choose_backend(run_), run_).reason;
+    return knn::choose_method(index.fitted(), {.ks = {k}}, kManyQueries, device::choose_backend(run_), run_).reason;
   }
   static constexpr std::int64_t kManyQueries = std::int64_t{1} << 21;
   static constexpr const char* kBoxes = "boxes over boxes, on the GPU";
@@ -191,6 +191,7 @@ TEST_F(FakeBoxSearch, IsChosenWhereASampleLeavesFewRows) {
   EXPECT_EQ(plan(train, "gower"), kBoxes);
   EXPECT_NE(plan(train, "canberra"), kBoxes) << "a box bounds no shares";
   EXPECT_NE(plan(train.take({0, 1, 2, 3})), kBoxes) << "too few pairs";
+  EXPECT_NE(plan(train, "euclidean", 33), kBoxes) << "long lists";
   setenv("STOPE_VISIT", "tiles", 1);
   EXPECT_NE(plan(train), kBoxes);
   setenv("STOPE_VISIT", "queries", 1);
