@@ -57,6 +57,7 @@ class Case:
     rivals: tuple = ("torch", "faiss")
     checked: int = 64
     repeats: int = None
+    visit: str = ""  # STOPE_VISIT: "tiles" forbids boxes
 
     def floor_ms(self):
         n, m, d = self.rows, self.queries, self.columns
@@ -66,6 +67,7 @@ class Case:
             "mixed products": 2 * n * m * MIXED_COLUMNS / HALF,
             "byte differences": n * m * d / DIFFERENCES,
             "reading": 2 * n * d / READ,
+            "reading and lists": (8 * d * (n + m) + 12 * m * self.k) / READ,
             "bus or products": max(2 * n * m * d / HALF, 8 * m * d / BUS),
         }[self.floor] / self.gpus
 
@@ -85,6 +87,18 @@ CASES = [
     Case("100k x 100k x 128", 100_000, 100_000, 128, target=5.0),
     Case("1M x 10k x 768", M, 10_000, 768, target=26.0, checked=16),
     Case("38.4k x 38.4k x 96, k 20", 38_400, 38_400, 96, k=20, target=1.1),
+    Case("1M x 1M x 3, without boxes", M, M, 3, visit="tiles", rivals=()),
+    Case("1M x 1M x 3, boxes", M, M, 3, times=0.2, against="1M x 1M x 3, without boxes", floor="reading and lists", rivals=()),
+    Case("1M x 1M x 3, k 1, without boxes", M, M, 3, k=1, visit="tiles", rivals=()),
+    Case("1M x 1M x 3, k 1, boxes", M, M, 3, k=1, times=0.2, against="1M x 1M x 3, k 1, without boxes", floor="reading and lists",
+         rivals=()),
+    Case("1M x 100k x 2, without boxes", M, 100_000, 2, visit="tiles", rivals=(), repeats=2),
+    Case("1M x 100k x 2, boxes", M, 100_000, 2, floor="reading and lists", rivals=()),
+    Case("1M x 100k x 5, without boxes", M, 100_000, 5, visit="tiles", rivals=()),
+    Case("1M x 100k x 5, boxes", M, 100_000, 5, floor="reading and lists", rivals=()),
+    Case("1M x 100k x 8, without boxes", M, 100_000, 8, visit="tiles", rivals=()),
+    Case("1M x 100k x 8, boxes", M, 100_000, 8, floor="reading and lists", rivals=()),
+    Case("1M x 100k x 8, 1,000 clusters, boxes", M, 100_000, 8, data="clusters", floor="reading and lists", rivals=()),
     Case("100M x 1 x 32", 100 * M, 1, 32, target=1.8, floor="reading", with_images=False, checked=1),
     Case("mixed euclidean, 100k x 100k, 25 + 25 nominal, 5 % missing", 100_000, 100_000, 50, metric="mixed-euclidean",
          nominal=25, missing=0.05, target=20.0, floor="mixed products", rivals=()),
@@ -111,7 +125,7 @@ def run_stope(args, case):
              "device=cuda:" + ",".join(str(i) for i in range(case.gpus))]
     try:
         done = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=args.limit, check=False,
-                              env=os.environ | {"STOPE_CUDA_PLUGIN": str((args.build / "libstope_cuda.so").resolve())})
+                              env=os.environ | {"STOPE_VISIT": case.visit, "STOPE_CUDA_PLUGIN": str((args.build / "libstope_cuda.so").resolve())})
     except subprocess.TimeoutExpired:
         return {"error": f"no answer within {args.limit} s"}
     if done.returncode != 0:

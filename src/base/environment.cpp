@@ -29,7 +29,8 @@ constexpr Row kTable[] = {
     {Variable::block_order, "STOPE_BLOCK_ORDER", Form::word, kTests, "table, near",
      "A filter puts the rows into blocks in this order."},
     {Variable::visit, "STOPE_VISIT", Form::word, kTests, "tiles, queries",
-     "Where blocks hold near rows, the queries of a tile visit them together or each by itself."},
+     "Where blocks hold near rows, the queries of a tile visit them together or each by itself. On GPUs: never "
+     "through boxes, or always."},
     {Variable::cuda_scan, "STOPE_CUDA_SCAN", Form::word, kTests, "halves, bytes, few, sm75, sm80, sm90",
      "The tensor filter's images are made of halves or bytes; any other word names its scan of halves."},
     {Variable::tile_rows, "STOPE_TILE_ROWS", Form::count, kTests, "rows",

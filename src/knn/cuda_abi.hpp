@@ -84,7 +84,8 @@ enum FilterStep : std::int32_t {
   kRerankStep,
   kVoteStep,
   kCopyBackStep,
-  kTableImagesStep,  ///< images of training rows loaded since the last answer; not timed by the difference filter
+  kTableImagesStep,  ///< images of training rows loaded since the last answer, or boxes; a scan of differences does not
+                     ///< time it
   kFilterSteps,
 };
 
@@ -99,6 +100,8 @@ struct FilterAnswer {
   float milliseconds[kFilterSteps];
   const std::int32_t* winners = nullptr;
   const double* values = nullptr;
+  std::int64_t opened = 0;   ///< groups of boxes that were compared with a query
+  std::int64_t skipped = 0;  ///< pairs that a box ruled out
 };
 
 // --- the tensor filter: the whole training table on one GPU, images in halves or bytes, exact answers ----------------
@@ -204,7 +207,7 @@ inline constexpr std::int32_t kNoFilterRow = 0x7fffffff;
 /// brought to a table that is not searched meanwhile.
 struct TensorFilter;
 
-// --- the difference filter: the whole training table on one GPU, images in floats or bytes, exact answers ------------
+// --- the difference filter: the whole training table on one GPU, images in floats or bytes, or boxes; exact answers --
 
 struct DifferenceSpec {
   Measure measure;
@@ -218,6 +221,7 @@ struct DifferenceSpec {
   std::int64_t most_queries;  ///< most queries on the GPU at once
   std::int64_t most_neighbors;
   std::int64_t piece_bytes;  ///< bytes of each of two pinned buffers
+  std::int32_t boxes = 0;    ///< not 0: a search through boxes over boxes takes the place of a scan of images
 };
 
 struct DifferenceQuery {

@@ -12,6 +12,7 @@ struct abi::DifferenceFilter {
   fake::Votes votes;
   std::vector<double> distances;
   std::vector<std::int32_t> found, uncertified;
+  bool boxes = false;
 
   bool excluded(const abi::DifferenceQuery& query, std::int64_t i, std::int64_t row) const {
     if (query.self >= 0 && query.self + i == row) return true;
@@ -41,7 +42,8 @@ namespace fake {
 namespace {
 
 int differences_size(std::int32_t, const abi::DifferenceSpec* spec, abi::FilterSize* size, abi::Failure*) {
-  *size = {plays("differences"), spec->n_rows * spec->width * 8 + spec->most_queries * 64};
+  *size = {plays("differences") || (plays("boxes") && spec->boxes != 0),
+           spec->n_rows * spec->width * 8 + spec->most_queries * 64};
   return 0;
 }
 
@@ -54,6 +56,7 @@ int differences_create(std::int32_t, const abi::DifferenceSpec* spec, abi::Diffe
   made->rows.width = spec->width;
   made->rows.tables[0].n_rows = spec->n_rows;
   made->rows.most_neighbors = spec->most_neighbors;
+  made->boxes = spec->boxes != 0;
   *filter = made.release();
   return 0;
 }
@@ -91,6 +94,11 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
              0,
              0,
              {}};
+  if (filter->boxes) {
+    answer->scanned = query->n;
+    answer->skipped = query->n * (filter->rows.tables[0].n_rows - 1);
+    answer->opened = 3 * query->n;
+  }
   if (query->vote != nullptr) {
     if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
     const abi::Vote& vote = *query->vote;

@@ -24,7 +24,7 @@ bool filters() {
   return plays("filters") || plays("byte filters");
 }
 bool searches() {
-  return plays("works") || filters() || plays("differences");
+  return plays("works") || filters() || plays("differences") || plays("boxes");
 }
 
 int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text) {

@@ -19,7 +19,7 @@ class WithFakePlugin {
   }
   ~WithFakePlugin() {
     unset_all({"STOPE_FAKE", "STOPE_FAKE_OWNER", "STOPE_BACKEND", "STOPE_TILE_QUERIES", "STOPE_TILE_ROWS",
-               "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS", "STOPE_BLOCKS_UNDER_WAY"});
+               "STOPE_DEVICE_ROWS", "STOPE_PART_ROWS", "STOPE_BLOCKS_UNDER_WAY", "STOPE_VISIT"});
     fault::arm_alloc(0);
     fault::arm_device(0);
   }

@@ -1,10 +1,43 @@
 // The plug-in's table for nearest neighbours. It finds the kernel of a measure and ends every exception.
 #include <cstring>
+#include <memory>
 
 #include "device/cuda/handle.hpp"
+#include "knn/cuda/boxes/session.hpp"
 #include "knn/cuda/differences/session.hpp"
 #include "knn/cuda/reference/session.hpp"
 #include "knn/cuda/tensor/session.hpp"
+
+namespace stope::knn::cuda {
+
+/// The difference filter in one of its two forms: a scan of images, or a search through boxes.
+class AnyDifferenceSession {
+ public:
+  AnyDifferenceSession(int gpu, const cuda_abi::DifferenceSpec& spec) : gpu_(gpu) {
+    if (spec.boxes != 0) {
+      boxes_ = std::make_unique<BoxSession>(gpu, spec);
+    } else {
+      scan_ = std::make_unique<DifferenceSession>(gpu, spec);
+    }
+  }
+  static cuda_abi::FilterSize size(const cuda_abi::DifferenceSpec& spec, int gpu) {
+    return spec.boxes != 0 ? BoxSession::size(spec) : DifferenceSession::size(spec, gpu);
+  }
+
+  int gpu() const { return gpu_; }
+  void load(const double* rows, std::int64_t n) { boxes_ != nullptr ? boxes_->load(rows, n) : scan_->load(rows, n); }
+  std::int64_t finish() { return boxes_ != nullptr ? boxes_->finish() : scan_->finish(); }
+  cuda_abi::FilterAnswer search(const cuda_abi::DifferenceQuery& query) {
+    return boxes_ != nullptr ? boxes_->search(query) : scan_->search(query);
+  }
+
+ private:
+  int gpu_;
+  std::unique_ptr<BoxSession> boxes_;
+  std::unique_ptr<DifferenceSession> scan_;
+};
+
+}  // namespace stope::knn::cuda
 
 namespace stope::knn::cuda_abi {
 
@@ -16,7 +49,7 @@ struct TensorFilter : stope::cuda::Handle<cuda::TensorSession> {
   using Handle::Handle;
 };
 
-struct DifferenceFilter : stope::cuda::Handle<cuda::DifferenceSession> {
+struct DifferenceFilter : stope::cuda::Handle<cuda::AnyDifferenceSession> {
   using Handle::Handle;
 };
 
@@ -115,7 +148,7 @@ int tensor_collect(cuda_abi::TensorFilter* filter, int slot, cuda_abi::FilterAns
 
 int differences_size(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, cuda_abi::FilterSize* size,
                      Failure* failure) {
-  return guarded(failure, [&] { *size = DifferenceSession::size(*spec, gpu); });
+  return guarded(failure, [&] { *size = AnyDifferenceSession::size(*spec, gpu); });
 }
 
 int differences_create(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, cuda_abi::DifferenceFilter** filter,
@@ -124,16 +157,16 @@ int differences_create(std::int32_t gpu, const cuda_abi::DifferenceSpec* spec, c
 }
 
 int differences_load(cuda_abi::DifferenceFilter* filter, const double* rows, std::int64_t n, Failure* failure) {
-  return in_session(filter, failure, [&](DifferenceSession& session) { session.load(rows, n); });
+  return in_session(filter, failure, [&](AnyDifferenceSession& session) { session.load(rows, n); });
 }
 
 int differences_finish(cuda_abi::DifferenceFilter* filter, std::int64_t* n_always, Failure* failure) {
-  return in_session(filter, failure, [&](DifferenceSession& session) { *n_always = session.finish(); });
+  return in_session(filter, failure, [&](AnyDifferenceSession& session) { *n_always = session.finish(); });
 }
 
 int differences_search(cuda_abi::DifferenceFilter* filter, const cuda_abi::DifferenceQuery* query,
                        cuda_abi::FilterAnswer* answer, Failure* failure) {
-  return in_session(filter, failure, [&](DifferenceSession& session) { *answer = session.search(*query); });
+  return in_session(filter, failure, [&](AnyDifferenceSession& session) { *answer = session.search(*query); });
 }
 
 }  // namespace

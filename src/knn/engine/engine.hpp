@@ -14,17 +14,19 @@ enum class Engine {
   cpu_filter,          ///< rules rows out by their images first
   gpu_reference,       ///< computes every distance by the formula
   difference_filter,   ///< rules rows out by sums of differences first, on GPUs
+  box_search,          ///< rules rows out by boxes over boxes first, on GPUs
   tensor_filter,       ///< rules rows out by products on the matrix units first, on GPUs
   tensor_filter_parts  ///< the tensor filter for a training table that does not fit a GPU
 };
 
 /// The host memory that a query row in flight takes in addition to its encoding and its lists.
 enum class QuerySpace {
-  nothing,           ///< the distances are in the GPU's memory
-  tile_distances,    ///< the distances to the training rows of a tile
-  image,             ///< the image; each thread has a work space as well
-  rows_under_way,    ///< the encoded rows of two more blocks, which are under way at the same time
-  row_per_other_gpu  ///< a copy of the encoded row for each GPU but the first
+  nothing,                   ///< the distances are in the GPU's memory
+  tile_distances,            ///< the distances to the training rows of a tile
+  image,                     ///< the image; each thread has a work space as well
+  rows_under_way,            ///< the encoded rows of two more blocks, which are under way at the same time
+  rows_and_lists_under_way,  ///< the same, and the lists as they came from the GPU
+  row_per_other_gpu          ///< a copy of the encoded row for each GPU but the first
 };
 
 /// The host memory that a training row in flight takes, unless the index holds its encoding.
@@ -64,6 +66,8 @@ inline constexpr std::int64_t kManyQueries = std::int64_t{1} << 17;
 // The reference on a GPU needs about a second for this many queries; progress is reported after each block of them.
 inline constexpr std::int64_t kGpuReferenceQueries = std::int64_t{1} << 15;
 inline constexpr std::int64_t kDifferenceQueries = std::int64_t{1} << 14;
+// A query of a search through boxes is short work, and near queries follow each other: the more, the nearer.
+inline constexpr std::int64_t kBoxQueries = std::int64_t{1} << 17;
 // The parts of the training table are copied to the GPU again for every block. So a block has as many queries as the
 // budget holds, up to this bound, which keeps progress reports coming.
 inline constexpr std::int64_t kPartsQueries = std::int64_t{1} << 19;
@@ -118,6 +122,19 @@ inline constexpr EngineProperties kEngines[] = {
      .queries_per_gpu = true,
      .batches_per_block = 1,
      .query_space = QuerySpace::rows_under_way,
+     .train_space = TrainSpace::encoding,
+     .if_host_is_short = Engine::gpu_reference,
+     .if_gpu_is_short = Engine::gpu_reference},
+    {.engine = Engine::box_search,
+     .method = "filter",
+     .on_gpu = true,
+     .filters = true,
+     .pipelined = true,
+     .n_queries = kBoxQueries,
+     .n_queries_in_parts = kBoxQueries,
+     .queries_per_gpu = true,
+     .batches_per_block = 1,
+     .query_space = QuerySpace::rows_and_lists_under_way,
      .train_space = TrainSpace::encoding,
      .if_host_is_short = Engine::gpu_reference,
      .if_gpu_is_short = Engine::gpu_reference},

@@ -12,9 +12,9 @@ std::int64_t SearchHistory::add_queries(std::int64_t n) {
   return n_queries_;
 }
 
-Method SearchHistory::choice(device::Backend backend, bool in_order, const std::function<Method()>& choose) {
+Method SearchHistory::choice(device::Backend backend, Question question, const std::function<Method()>& choose) {
   const std::scoped_lock lock(mutex_);
-  const auto [found, inserted] = choices_.try_emplace({backend, in_order});
+  const auto [found, inserted] = choices_.try_emplace({backend, question});
   if (inserted) {
     try {
       found->second = choose();

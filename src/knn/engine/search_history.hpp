@@ -18,9 +18,10 @@ class SearchHistory {
   std::int64_t add_queries(std::int64_t n);
   std::int64_t n_queries() { return add_queries(0); }
 
-  /// Returns what `choose` returned when it was first asked for this back end and order of rows. Looking at a sample
-  /// costs as much as a small search.
-  Method choice(device::Backend backend, bool in_order, const std::function<Method()>& choose);
+  /// Returns what `choose` returned when it was first asked for this back end and question. Looking at a sample costs
+  /// as much as a small search.
+  enum class Question { any_order, rows_in_order, boxes_on_gpu };
+  Method choice(device::Backend backend, Question question, const std::function<Method()>& choose);
 
   /// What the CPU's filter did for a query, on average over its last search with this order of rows. Until there was
   /// one, `compared` is negative.
@@ -39,7 +40,7 @@ class SearchHistory {
  private:
   std::mutex mutex_;
   std::int64_t n_queries_ = 0;
-  std::map<std::pair<device::Backend, bool>, Method> choices_;
+  std::map<std::pair<device::Backend, Question>, Method> choices_;
   Work work_[2];  // per order
   Neighbors lists_;
 };

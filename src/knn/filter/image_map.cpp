@@ -179,17 +179,15 @@ Cut ImageMap::cut(double distance, double residual) const {
   const SumBounds bounds = sum_bounds();
   const double gamma = bounds.gamma();
   const Limit limit = bounds.float_limit(distance, residual);
-  cut.beta = cut.score = cut.box = round_up(limit.beta);
+  cut.beta = cut.score = round_up(limit.beta);
+  cut.box = bounds.box_cut(limit);
   if (form_.divisor == Divisor::present_weight) {
     cut.alpha = round_up(limit.alpha);
     cut.score = round_up((limit.alpha + limit.beta / least_weight_) * gamma);
-    cut.box = round_up((limit.alpha * total_weight_ + limit.beta) * gamma);
   } else if (form_.divisor == Divisor::total) {
-    // The divisor can be arbitrarily small, so neither the score alone nor a box decides anything.
+    // The divisor can be arbitrarily small, so the score alone decides nothing.
     cut.alpha = round_up(limit.alpha);
-    cut.score = cut.box = kDropNothing.box;
-  } else if (form_.term == Term::relative) {
-    cut.box = kDropNothing.box;  // a box bounds differences, not shares
+    cut.score = kDropNothing.score;
   }
   return cut;
 }

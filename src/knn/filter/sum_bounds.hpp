@@ -76,6 +76,14 @@ struct SumBounds {
     return reach;
   }
 
+  /// Returns the most that the float sum between a row and a box can be, if a row in the box is within a distance that
+  /// has this float_limit(); infinity where a box rules nothing out.
+  STOPE_HD float box_cut(const Limit& limit) const {
+    if (!boxes_bound(form)) return __builtin_inff();
+    if (form.divisor == Divisor::none) return round_up(limit.beta);
+    return round_up((limit.alpha * total_weight + limit.beta) * gamma());
+  }
+
  private:
   STOPE_HD static Limit squared(double reach) { return {0.0, reach * reach}; }
 };

@@ -11,8 +11,9 @@ namespace stope::knn {
 
 /// The sum over the answers of all batches on all GPUs.
 struct FilterWork {
-  std::int64_t scanned = 0, listed = 0, evaluated = 0;      ///< pairs
-  std::array<double, cuda_abi::kFilterSteps> seconds = {};  ///< per FilterStep
+  std::int64_t scanned = 0, skipped = 0, listed = 0, evaluated = 0;  ///< pairs
+  std::int64_t opened = 0;                                           ///< groups of boxes
+  std::array<double, cuda_abi::kFilterSteps> seconds = {};           ///< per FilterStep
 
   void add(const cuda_abi::FilterAnswer& answer);
   void add(const FilterWork& other);

@@ -67,17 +67,17 @@ void GpuFilterCache::keep_parts(std::shared_ptr<PartsHeld> parts) {
 }
 
 std::shared_ptr<DifferenceFilter> GpuFilterCache::difference_filter(
-    int gpu, bool in_bytes,
+    int gpu, DifferenceForm form,
     const std::function<std::shared_ptr<DifferenceFilter>(const std::shared_ptr<DifferenceFilter>&)>& make) {
   const std::scoped_lock lock(mutex_);
-  std::shared_ptr<DifferenceFilter>& filter = differences_[{gpu, in_bytes}];
+  std::shared_ptr<DifferenceFilter>& filter = differences_[{gpu, form}];
   filter = make(filter);
   return filter;
 }
 
-bool GpuFilterCache::has_difference_filter(int gpu, bool in_bytes) {
+bool GpuFilterCache::has_difference_filter(int gpu, DifferenceForm form) {
   const std::scoped_lock lock(mutex_);
-  const auto found = differences_.find({gpu, in_bytes});
+  const auto found = differences_.find({gpu, form});
   return found != differences_.end() && found->second != nullptr;
 }
 

@@ -16,6 +16,9 @@ class TensorFilter;      // knn/gpu/tensor/resident_table.hpp
 struct PartsHeld;        // knn/gpu/tensor/parts.cpp
 class DifferenceFilter;  // knn/gpu/differences/difference_filter.cpp
 
+/// What a difference filter compares queries with.
+enum class DifferenceForm { floats, bytes, boxes };
+
 /// The filters of one fitted table. Safe from several threads at once.
 class GpuFilterCache {
  public:
@@ -24,11 +27,11 @@ class GpuFilterCache {
   std::shared_ptr<TensorFilter> tensor_filter(
       int gpu, const std::function<std::shared_ptr<TensorFilter>(const std::shared_ptr<TensorFilter>&)>& make);
   bool has_tensor_filter(int gpu);
-  /// Does the same for the difference filter: one with images in floats, and one with images in bytes.
+  /// Does the same for the difference filter: there may be one of each form.
   std::shared_ptr<DifferenceFilter> difference_filter(
-      int gpu, bool in_bytes,
+      int gpu, DifferenceForm form,
       const std::function<std::shared_ptr<DifferenceFilter>(const std::shared_ptr<DifferenceFilter>&)>& make);
-  bool has_difference_filter(int gpu, bool in_bytes);
+  bool has_difference_filter(int gpu, DifferenceForm form);
 
   /// Returns what the last search of the table in parts left on the GPUs; null if there is nothing. One search at a
   /// time.
@@ -55,7 +58,7 @@ class GpuFilterCache {
 
   std::mutex mutex_;
   std::map<int, OnGpu> tensor_;  // per GPU; an element of a map does not move
-  std::map<std::pair<int, bool>, std::shared_ptr<DifferenceFilter>> differences_;
+  std::map<std::pair<int, DifferenceForm>, std::shared_ptr<DifferenceFilter>> differences_;
   std::shared_ptr<PartsHeld> parts_;
   bool required_[2] = {};  // per ImageNeed
   GpuVotersCache voters_;

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "base/host_device.hpp"
+
 namespace stope::knn {
 
 /// The term that an attribute adds. A nominal attribute (or one compared for equality) adds a mismatch.
@@ -114,6 +116,17 @@ constexpr bool has_bound(const FilterForm& form) {
   }
   if (form.term == Term::relative || form.divisor == Divisor::total) return form.space == Space::attributes;
   return per_attribute && (form.term != Term::square || form.divisor == Divisor::none);
+}
+
+/// Whether the sum between a row and a box is never more than that between the row and a row in the box. A box bounds
+/// differences, not shares, and no divisor that can be arbitrarily small.
+STOPE_HD constexpr bool boxes_bound(const FilterForm& form) {
+  return form.divisor != Divisor::total && form.term != Term::relative;
+}
+
+/// Whether GPUs search through boxes (cuda/boxes/) by the form. Boxes around what is only equal or not exclude little.
+constexpr bool has_box_search(const FilterForm& form) {
+  return boxes_bound(form) && form.space != Space::equality;
 }
 
 }  // namespace stope::knn

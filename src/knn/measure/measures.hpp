@@ -79,10 +79,23 @@ constexpr bool has_tensor_kernels() {
   return false;
 }
 
+/// Whether GPUs search through boxes by the measure.
+template <class M>
+constexpr bool searches_boxes() {
+  if constexpr (kHasFilter<M>) return has_box_search(M::kFilter);
+  return false;
+}
+
 /// The measures of a list that name a filter form.
 template <class... M>
 constexpr auto filtered(MeasureList<M...> /*list*/) {
   return (MeasureList<>{} + ... + std::conditional_t<kHasFilter<M>, MeasureList<M>, MeasureList<>>{});
+}
+
+/// The measures of a list that search through boxes.
+template <class... M>
+constexpr auto boxed(MeasureList<M...> /*list*/) {
+  return (MeasureList<>{} + ... + std::conditional_t<searches_boxes<M>(), MeasureList<M>, MeasureList<>>{});
 }
 
 /// The measures of a list that the tensor filter searches.

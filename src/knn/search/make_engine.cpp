@@ -52,6 +52,7 @@ std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, 
     case Engine::cpu_filter: return make_filter_searcher(fitted, plan, pool, run);
     case Engine::gpu_reference: return make_gpu_reference_searcher(fitted, plan, run);
     case Engine::difference_filter:
+    case Engine::box_search:
     case Engine::tensor_filter:
     case Engine::tensor_filter_parts: break;
   }
@@ -61,7 +62,8 @@ std::unique_ptr<Searcher> make_searcher(const Fitted& fitted, const Plan& plan, 
 std::unique_ptr<SearchPipeline> make_pipeline(const Fitted& fitted, const Plan& plan, const Selection& selection,
                                               std::int64_t n_queries, const RunOptions& run) {
   switch (plan.method.engine) {
-    case Engine::difference_filter: return make_difference_filter(fitted, plan, selection, n_queries, run);
+    case Engine::difference_filter:
+    case Engine::box_search: return make_difference_filter(fitted, plan, selection, n_queries, run);
     case Engine::tensor_filter: return make_tensor_filter(fitted, plan, selection, n_queries, run);
     case Engine::tensor_filter_parts: return make_tensor_filter_parts(fitted, plan, selection, n_queries, run);
     case Engine::cpu_reference:

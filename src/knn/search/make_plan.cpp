@@ -25,6 +25,8 @@ std::int64_t query_space(const Plan& plan, const Demand& demand) {
     case QuerySpace::tile_distances: return plan.tile_rows;
     case QuerySpace::image: return demand.filter_columns;
     case QuerySpace::rows_under_way: return 2 * demand.width;
+    case QuerySpace::rows_and_lists_under_way:
+      return checked::add(2 * demand.width, checked::ceil_div(demand.list_bytes, sizeof(double)));
     case QuerySpace::row_per_other_gpu: break;
   }
   return (static_cast<std::int64_t>(plan.backend.gpus.size()) - 1) * demand.width;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,14 @@ constexpr double kMostKept = 0.03;  // of a sample's rows: where there are many 
 constexpr std::int64_t kMostColumnsForBlocks = 64;
 constexpr double kMostVisited = 0.6;       // if boxes leave a larger share of the blocks, they are not worth a look
 constexpr double kMostVisitedAlone = 0.3;  // with a smaller share, every query finds its own blocks faster
+// On GPUs, measured on an H100 (bench/results/knn_gpu_nvidia-h100-80gb-hbm3_2026-11-26.json). A query in the whole
+// table visits rows for the share of blocks that a sample leaves, and more where the share is large. 1M uniform rows, k
+// = 10: 154 rows with 3 columns (2 % of the sample), 605 with 5 (6 %), 1,260 with 6 (11 %), 3,785 with 8 (19 %). A
+// visited row takes as long as 150 to 170 rows of a scan. Boxes around a million rows take as long as a scan of 2^34
+// pairs. Longer lists take the host longer than the search takes the GPU, and the tensor filter hands them on faster.
+constexpr double kVisitedPerShare = 20.0, kScannedPerVisited = 250.0;
+constexpr std::int64_t kMostColumnsForBoxesOnGpu = 8, kLeastPairsForBoxesOnGpu = std::int64_t{1} << 34;
+constexpr std::int64_t kMostNeighborsForBoxesOnGpu = 32;
 constexpr std::int64_t kMostColumnsForDifferencesAlone = 6;  // what kMostColumnsForDifferences is, for such a query
 
 // Predicts from a sample of the training rows how well filters would do. The whole table is denser: its neighbours are
@@ -78,6 +88,8 @@ class Sample {
         std::min(rows_per_column * static_cast<double>(n_columns_), kMostKept * static_cast<double>(n_));
     return kept(residual, error) <= most;
   }
+
+  std::int64_t n_rows() const { return n_; }
 
   /// Returns the largest |value| among the numbers.
   double largest() const {
@@ -202,10 +214,6 @@ bool nibbles_pay(const ImageMap& map, const Sample& sample, const device::Backen
   return sample.is_sharp(residual, 0.0, most);
 }
 
-bool boxes_bound(const FilterForm& form) {
-  return form.divisor != Divisor::total && form.term != Term::relative;
-}
-
 Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::BackendChoice& backend, bool in_order,
                       const RunOptions& run) {
   const Sample sample(fitted, map);
@@ -257,13 +265,59 @@ ScanKind kind_on_gpu(const Fitted& fitted, const ImageMap& map, std::int64_t n_q
     method.kind = choose_kind(map, Sample(fitted, map), any);
     return method;
   };
-  return fitted.history().choice(device::Backend::cuda, false, choose).kind;
+  return fitted.history().choice(device::Backend::cuda, SearchHistory::Question::any_order, choose).kind;
 }
 
-// Takes the tensor filter if it can, otherwise the difference filter, otherwise the reference.
+// Says how many rows a query through boxes looks at. In a larger table blocks are as much smaller as there are more of
+// them, so the number hardly depends on its size.
+double rows_through_boxes(const Fitted& fitted, const ImageMap& map, const RunOptions& run) {
+  const Sample sample(fitted, map);
+  const double share = sample.visited(run.cancel);
+  return share * static_cast<double>(sample.n_rows()) * (1.0 + kVisitedPerShare * share);
+}
+
+// Searches through boxes where it pays, or where STOPE_VISIT says so.
+std::optional<Method> choose_box_search(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
+                                        const device::BackendChoice& backend, const RunOptions& run) {
+  const FilterForm* form = fitted.kernel().filter_form();
+  const std::string_view scan = environment::word(environment::Variable::scan);
+  const std::string_view visit = environment::word(environment::Variable::visit);
+  const bool forced = visit == "queries";
+  if (form == nullptr || !has_box_search(*form) || !fitted.resident() || !difference_filter_takes(fitted, selection) ||
+      (!forced && (!visit.empty() || !scan.empty()))) {
+    return {};
+  }
+  const std::int64_t n = fitted.n_rows();
+  const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
+  if (!map->bounds()) return {};
+  Method method;
+  method.engine = Engine::box_search;
+  method.reason = "boxes over boxes, on the GPU";
+  if (!forced) {
+    const std::int64_t queries = fitted.history().add_queries(n_queries);
+    if (map->n_columns() > kMostColumnsForBoxesOnGpu || selection.ks.front() > kMostNeighborsForBoxesOnGpu ||
+        queries < kLeastPairsForBoxesOnGpu / n) {
+      return {};
+    }
+    const auto choose = [&] {
+      Method chosen = method;
+      const bool pays = kScannedPerVisited * rows_through_boxes(fitted, *map, run) < static_cast<double>(n);
+      if (!pays) chosen.engine = Engine::gpu_reference;
+      return chosen;
+    };
+    method = fitted.history().choice(device::Backend::cuda, SearchHistory::Question::boxes_on_gpu, choose);
+    if (method.engine != Engine::box_search) return {};
+  }
+  if (!difference_filter_problem(fitted, selection, n_queries, DifferenceForm::boxes, backend, run).empty()) return {};
+  return method;
+}
+
+// Takes boxes where they pay, else the tensor filter if it can, otherwise the difference filter, otherwise the
+// reference.
 Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
                      const device::BackendChoice& backend, const RunOptions& run) {
   const std::string_view scan = environment::word(environment::Variable::scan);
+  if (std::optional<Method> boxes = choose_box_search(fitted, selection, n_queries, backend, run)) return *boxes;
   Method method;
   if (scan.empty() || scan == "products") {
     method = choose_tensor_method(fitted, selection, n_queries, backend, run);
@@ -274,7 +328,9 @@ Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int6
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
     method.kind = map->bounds() ? kind_on_gpu(fitted, *map, n_queries, scan) : ScanKind::differences;
   }
-  const std::string problem = difference_filter_problem(fitted, selection, n_queries, method.kind, backend, run);
+  const DifferenceForm images =
+      method.kind == ScanKind::byte_differences ? DifferenceForm::bytes : DifferenceForm::floats;
+  const std::string problem = difference_filter_problem(fitted, selection, n_queries, images, backend, run);
   method.engine = problem.empty() ? Engine::difference_filter : Engine::gpu_reference;
   method.reason = problem.empty() ? (method.kind == ScanKind::differences ? "sums in floats, on the GPU"
                                                                           : "sums in bytes, on the GPU")
@@ -324,7 +380,8 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
     method.reason = "too few queries for a look at a sample";
     return method;
   }
-  method = fitted.history().choice(backend.backend, in_order,
+  const auto question = in_order ? SearchHistory::Question::rows_in_order : SearchHistory::Question::any_order;
+  method = fitted.history().choice(backend.backend, question,
                                    [&] { return sampled_method(fitted, *map, backend, in_order, run); });
   if (method.order == BlockOrder::near && queries < kLeastTermsForOrder / map->n_columns()) {
     method = {.engine = Engine::cpu_filter,

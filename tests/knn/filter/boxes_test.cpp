@@ -1,5 +1,5 @@
-// Boxes over boxes: the order of near rows, the boxes of every level, and searches through several levels of them on
-// tables made to defeat them. Every search is compared with the reference, bit for bit.
+// Boxes over boxes, on the CPU and on GPUs: the order of near rows, the boxes of every level, and searches through
+// several levels of them on tables made to defeat them. Every search is compared with the reference, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -200,12 +200,18 @@ Neighbors under(const Forced&, const Case& c, const KnnIndex& index, int threads
   return answer(c, index, run);
 }
 
-// Compares every instruction set, queries together and one by one, with the reference.
+// Compares every instruction set, queries together and one by one, and GPUs with the reference.
 void expect_the_references_lists(const Case& c) {
   const KnnIndex index = KnnIndex::fit(c.train, c.knn);
   const Neighbors expected = under(Forced("reference", "", "", 128, 0), c, index, 1);
   for (const BackendInfo& backend : device_info().backends) {
-    if (!backend.available || backend.name == "reference" || backend.name == "cuda") continue;
+    if (!backend.available || backend.name == "reference") continue;
+    if (backend.name == "cuda") {
+      const Forced forced("cuda", "", "", 1000, 0, "queries");
+      SCOPED_TRACE("cuda");
+      ASSERT_NO_FATAL_FAILURE(expect_same(under(forced, c, index, 3), expected));
+      continue;
+    }
     for (const int threads : {1, 3}) {
       const char* const visit = threads == 1 || backend.name == "scalar" ? "queries" : "tiles";
       SCOPED_TRACE(backend.name + ", " + visit + ", " + std::to_string(threads) + " threads");

@@ -43,7 +43,8 @@ class KernelsCuda : public NeedsGpu {
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
   ~KernelsCuda() override {
-    for (const char* name : {"STOPE_BACKEND", "STOPE_SCAN", "STOPE_CUDA_SCAN", "STOPE_CUDA_SHARED_MEMORY"}) {
+    for (const char* name :
+         {"STOPE_BACKEND", "STOPE_SCAN", "STOPE_VISIT", "STOPE_CUDA_SCAN", "STOPE_CUDA_SHARED_MEMORY"}) {
       unsetenv(name);
     }
   }
@@ -242,6 +243,28 @@ INSTANTIATE_TEST_SUITE_P(, ScansOfDifferencesCuda,
                            return readable(form.param.metric) + (form.param.missing > 0.0 ? "_missing_" : "_") +
                                   std::to_string(form.param.n_numeric + form.param.n_nominal);
                          });
+
+// Every measure, with one neighbour a lane and with four; two levels of boxes, and sorts in and beyond shared memory.
+class SearchesThroughBoxesCuda : public KernelsCuda, public testing::WithParamInterface<Form> {};
+
+TEST_P(SearchesThroughBoxesCuda, OfFewAndManyNeighbors) {
+  setenv("STOPE_VISIT", "queries", 1);
+  const Form& form = GetParam();
+  TableShape shape{.n_rows = 2100, .n_numeric = form.n_numeric, .n_nominal = form.n_nominal, .missing = form.missing};
+  if (std::string(form.metric) == "squared-loss") shape.values = TableShape::Values::open_unit;
+  compare({form.metric, shape, 65, 5}, "filter, boxes");
+  shape.n_rows = 300;
+  compare({form.metric, shape, 300, 40, Compat::none, true}, "filter, boxes");
+}
+
+INSTANTIATE_TEST_SUITE_P(, SearchesThroughBoxesCuda,
+                         testing::Values(Form{"euclidean", 3, 0, 0.0, false}, Form{"sqeuclidean", 3, 0, 0.1, false},
+                                         Form{"mixed-euclidean", 2, 1, 0.1, false}, Form{"heom", 2, 1, 0.1, false},
+                                         Form{"nan-euclidean", 3, 0, 0.1, false}, Form{"chebyshev", 2, 0, 0.0, false},
+                                         Form{"manhattan", 3, 0, 0.0, false}, Form{"gower", 2, 1, 0.1, false},
+                                         Form{"cosine", 3, 0, 0.0, false}, Form{"cosine-similarity", 3, 0, 0.0, false},
+                                         Form{"haversine", 2, 0, 0.0, false}, Form{"squared-loss", 1, 0, 0.0, false}),
+                         [](const auto& form) { return readable(form.param.metric); });
 
 // The sample has a stride, columns come in panels, and rows are excluded.
 TEST_F(KernelsCuda, ScansOfLargerDifferences) {

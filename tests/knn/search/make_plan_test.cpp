@@ -36,6 +36,7 @@ TEST(MakePlan, BlocksHaveTheSizesOfTheEngine) {
   EXPECT_EQ(plan_of(Engine::cpu_filter, demand_of(n)).tile_queries, 1 << 17);
   EXPECT_EQ(plan_of(Engine::gpu_reference, demand_of(n)).tile_queries, 1 << 15);
   EXPECT_EQ(plan_of(Engine::difference_filter, demand_of(n), kGigabyte, {0, 1}).tile_queries, 2 << 14);
+  EXPECT_EQ(plan_of(Engine::box_search, demand_of(n)).tile_queries, 1 << 17);
   EXPECT_EQ(plan_of(Engine::tensor_filter_parts, demand_of(n)).tile_queries, 1 << 19);
   const std::int64_t batches = plan_of(Engine::tensor_filter, demand_of(n)).tile_queries;
   EXPECT_LE(batches, cuda_abi::kTensorBatchQueries);

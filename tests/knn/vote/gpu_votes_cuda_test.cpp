@@ -1,6 +1,6 @@
 // Compares votes on the GPU with the host's, bit for bit: classes and means, every rule, several k, classes beyond a
-// block's shared memory and beyond what GPUs vote on. They go through the tensor filter and the difference filter, with
-// queries that neither can answer. Skipped where there is no GPU.
+// block's shared memory and beyond what GPUs vote on. They go through the tensor filter, the difference filter and
+// boxes, with queries that these cannot answer. Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,22 +15,23 @@
 namespace stope {
 namespace {
 
-/// The parameter: a filter, as STOPE_SCAN names it.
+/// The parameter: a filter, as STOPE_SCAN names it, or "boxes".
 class VotesCuda : public NeedsGpuAs<testing::TestWithParam<std::string>> {
  protected:
   void SetUp() override {
     NeedsGpuAs::SetUp();
     if (IsSkipped()) return;
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
-    setenv("STOPE_SCAN", GetParam().c_str(), 1);
+    const bool boxes = GetParam() == "boxes";
+    setenv(boxes ? "STOPE_VISIT" : "STOPE_SCAN", boxes ? "queries" : GetParam().c_str(), 1);
   }
   ~VotesCuda() override {
-    for (const char* name : {"STOPE_BACKEND", "STOPE_SCAN"}) unsetenv(name);
+    for (const char* name : {"STOPE_BACKEND", "STOPE_SCAN", "STOPE_VISIT"}) unsetenv(name);
   }
   static bool voted(const SearchReport& report) { return report.method.find(", votes") != std::string::npos; }
 };
 
-INSTANTIATE_TEST_SUITE_P(, VotesCuda, testing::Values("products", "differences"),
+INSTANTIATE_TEST_SUITE_P(, VotesCuda, testing::Values("products", "differences", "boxes"),
                          [](const auto& scan) { return scan.param; });
 
 TEST_P(VotesCuda, RandomCases) {

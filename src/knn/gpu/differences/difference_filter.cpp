@@ -4,6 +4,7 @@
 #include <cmath>
 #include <future>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
+#include "stope/buffer.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -26,18 +28,22 @@ using cuda_abi::Failure;
 // A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
 constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
 // Most queries on the GPU at once. A first search of few queries leaves room for some more.
-constexpr std::int64_t kMostQueries = 16384, kLeastQueries = 2048;
+constexpr std::int64_t kMostQueries = 16384, kMostQueriesOfBoxes = kBoxQueries, kLeastQueries = 2048;
 constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
 // Queries between two looks at the cancel token.
-constexpr std::int64_t kQueriesPerCall = 65536;
+constexpr std::int64_t kQueriesPerCall = kBoxQueries;
 // Below this many pairs, the reference on the GPU ends before images of the rows would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 // Most rows that may be always listed: they are evaluated for every query.
 constexpr std::int64_t kMostAlways = 64;
 
+ScanKind kind_of(DifferenceForm form) {
+  return form == DifferenceForm::bytes ? ScanKind::byte_differences : ScanKind::differences;
+}
+
 /// What the plug-in is told about a fitted table. Points into the table and the map.
 struct Spec {
-  Spec(const Fitted& fitted, const ImageMap& map, ScanKind kind, std::int64_t n_queries, std::int64_t k) {
+  Spec(const Fitted& fitted, const ImageMap& map, DifferenceForm form, std::int64_t n_queries, std::int64_t k) {
     const MeasureBytes image = fitted.kernel().bytes();
     spec = {{image.type, image.bytes, image.n_bytes, image.storage, image.n_storage, fitted.attributes().data(),
              static_cast<std::int64_t>(fitted.attributes().size())},
@@ -45,12 +51,13 @@ struct Spec {
             map.sum_bounds(),
             map.mismatch(),
             map.weight(),
-            kind == ScanKind::byte_differences ? steps_of(fitted, map) : 0.0,
+            form == DifferenceForm::bytes ? steps_of(fitted, map) : 0.0,
             fitted.width(),
             fitted.n_rows(),
-            std::clamp(n_queries, kLeastQueries, kMostQueries),
+            std::clamp(n_queries, kLeastQueries, form == DifferenceForm::boxes ? kMostQueriesOfBoxes : kMostQueries),
             k <= kFewNeighbors ? kFewNeighbors : kMostNeighbors,
-            kPieceBytes};
+            kPieceBytes,
+            form == DifferenceForm::boxes ? 1 : 0};
   }
   cuda_abi::DifferenceSpec spec{};
 
@@ -118,6 +125,30 @@ class DifferenceFilter {
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
 
+  /// Lists of n neighbours in all, uninitialised: in memory that an earlier search left, if it is enough. Memory costs
+  /// more to write for the first time than to write again.
+  struct Answers {
+    Buffer<double> distances;
+    Buffer<std::int32_t> rows;
+  };
+  Answers borrow_answers(std::int64_t n) {
+    {
+      const std::scoped_lock lock(answers_mutex_);
+      for (Answers& spare : spare_answers_) {
+        if (spare.rows.size() >= n) return std::exchange(spare, {});
+      }
+    }
+    return {Buffer<double>(n), Buffer<std::int32_t>(n)};
+  }
+  void give_back(Answers answers) {
+    constexpr std::int64_t kMostKept = std::int64_t{1} << 21;  // neighbours: 24 MB
+    if (answers.rows.size() > kMostKept) return;
+    const std::scoped_lock lock(answers_mutex_);
+    for (Answers& spare : spare_answers_) {
+      if (spare.rows.size() < answers.rows.size()) std::swap(spare, answers);
+    }
+  }
+
   /// `take` gets the answer, which is valid only while it runs.
   template <class Take>
   void search(const cuda_abi::DifferenceQuery& query, const Take& take) {
@@ -140,6 +171,8 @@ class DifferenceFilter {
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
   std::mutex mutex_;
   device::PinnedPool<double> row_memory_;
+  std::mutex answers_mutex_;
+  Answers spare_answers_[2];  // for two blocks under way
 };
 
 namespace {
@@ -152,12 +185,10 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
                            const RunOptions& run)
       : GpuFilterPipeline(fitted, plan, selection, n_queries, run, kBlocks) {
     const std::shared_ptr<const ImageMap> map = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
-    const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
-      return Spec(fitted_, *map, plan_.method.kind, queries, k);
-    };
+    const auto spec_of = [&](std::int64_t queries, std::int64_t k) { return Spec(fitted_, *map, form(), queries, k); };
     for (const int gpu : plan_.backend.gpus) {
       filters_.push_back(
-          fitted_.gpu_filters().difference_filter(gpu, in_bytes(), [&](const std::shared_ptr<DifferenceFilter>& there) {
+          fitted_.gpu_filters().difference_filter(gpu, form(), [&](const std::shared_ptr<DifferenceFilter>& there) {
             return keep_or_make(there, n_queries, k_, spec_of, [&](const Spec& spec) {
               auto filter = std::make_shared<DifferenceFilter>(gpu, spec, fitted_, run_.cancel);
               fitted_.check_rows(plan_.threads, run_.cancel);
@@ -185,17 +216,18 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
       }
     }
     release_rows(filters_.front()->row_memory());
+    for (Found& found : found_) filters_.front()->give_back(std::move(found.answers));
   }
   DifferenceFilterPipeline(const DifferenceFilterPipeline&) = delete;
   DifferenceFilterPipeline& operator=(const DifferenceFilterPipeline&) = delete;
 
  private:
-  static constexpr std::size_t kBlocks = 2;  // blocks under way at once
+  static constexpr std::size_t kBlocks = 2;                              // blocks under way at once
+  static constexpr std::int64_t kCopiedPerTask = std::int64_t{1} << 15;  // neighbours
 
   // The answers of all shares of a block; no lists where the lists stay on the GPU.
   struct Found {
-    std::vector<double> distances;
-    std::vector<std::int32_t> rows;
+    DifferenceFilter::Answers answers;
     std::vector<std::future<void>> shares;
   };
 
@@ -204,9 +236,8 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     Found& found = found_[which];
     const std::int64_t n = block.queries.n;
     (*block.encode)(block.queries.first, n, block.rows.data(), threads_);
-    if (!votes_) {
-      found.distances.resize(static_cast<std::size_t>(checked::mul(n, k_)));
-      found.rows.resize(found.distances.size());
+    if (const std::int64_t size = checked::mul(n, k_); !votes_ && found.answers.rows.size() < size) {
+      found.answers = filters_.front()->borrow_answers(size);
     }
     found.shares.clear();
     const auto n_gpus = static_cast<std::int64_t>(filters_.size());
@@ -224,25 +255,30 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     Found& found = found_[which];
     for (std::future<void>& share : found.shares) share.get();
     if (out == nullptr) return {};
-    constexpr std::int64_t kPerTask = std::int64_t{1} << 15;
-    const auto n = static_cast<std::int64_t>(found.distances.size());
-    threads_.parallel_for(checked::ceil_div(n, kPerTask), run_.cancel, [&](std::int64_t task, int) {
-      const std::int64_t begin = task * kPerTask, end = std::min(n, begin + kPerTask);
-      std::copy(found.distances.begin() + begin, found.distances.begin() + end, out->distances.begin() + begin);
-      std::copy(found.rows.begin() + begin, found.rows.begin() + end, out->indices.begin() + begin);
+    const std::int64_t n = checked::mul(blocks_[which].queries.n, k_);
+    threads_.parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
+      const std::int64_t begin = task * kCopiedPerTask, end = std::min(n, begin + kCopiedPerTask);
+      const DifferenceFilter::Answers& answers = found.answers;
+      std::copy(answers.distances.data() + begin, answers.distances.data() + end, out->distances.begin() + begin);
+      std::copy(answers.rows.data() + begin, answers.rows.data() + end, out->indices.begin() + begin);
     });
     return {};
   }
 
   void report_filter(SearchReport& report) const override {
-    report.method += in_bytes() ? ", byte differences" : ", differences";
+    constexpr std::string_view kNames[] = {", differences", ", byte differences", ", boxes"};
+    report.method += kNames[static_cast<std::size_t>(form())];
     if (votes_) report.method += ", votes";
-    work_.report(cuda_abi::kUploadStep, cuda_abi::kCopyBackStep, report);
+    const bool boxes = form() == DifferenceForm::boxes;
+    work_.report(cuda_abi::kUploadStep, boxes ? cuda_abi::kTableImagesStep : cuda_abi::kCopyBackStep, report);
   }
 
   ThreadPool& finish_threads() override { return threads_; }
 
-  bool in_bytes() const { return plan_.method.kind == ScanKind::byte_differences; }
+  DifferenceForm form() const {
+    if (plan_.method.engine == Engine::box_search) return DifferenceForm::boxes;
+    return plan_.method.kind == ScanKind::byte_differences ? DifferenceForm::bytes : DifferenceForm::floats;
+  }
 
   // Searches a share of a block's queries on one GPU.
   void search(std::size_t which, DifferenceFilter& filter, Range share) {
@@ -271,13 +307,26 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     take_answer(block, range, answer, voted);
     if (voted) return;
     if (votes_) return keep_lists(block, range, answer.distances, answer.rows);
-    std::copy_n(answer.distances, range.n * k_, found_[which].distances.begin() + range.begin * k_);
-    std::copy_n(answer.rows, range.n * k_, found_[which].rows.begin() + range.begin * k_);
+    Found& found = found_[which];
+    const std::int64_t first = range.begin * k_, n = range.n * k_;
+    const auto copy = [&](std::int64_t begin, std::int64_t end) {
+      std::copy(answer.distances + begin, answer.distances + end, found.answers.distances.data() + first + begin);
+      std::copy(answer.rows + begin, answer.rows + end, found.answers.rows.data() + first + begin);
+    };
+    if (n <= kCopiedPerTask) return copy(0, n);
+    // The GPU waits for the next queries meanwhile.
+    const std::scoped_lock lock(hand_mutex_);
+    if (hand_threads_ == nullptr) hand_threads_ = std::make_unique<ThreadPool>(plan_.threads);
+    hand_threads_->parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
+      copy(task * kCopiedPerTask, std::min(n, (task + 1) * kCopiedPerTask));
+    });
   }
 
   std::vector<std::shared_ptr<DifferenceFilter>> filters_;  // per GPU
   ThreadPool threads_{plan_.threads};
-  Found found_[kBlocks];  // per block
+  std::mutex hand_mutex_;
+  std::unique_ptr<ThreadPool> hand_threads_;  // for answers, made for the first long one
+  Found found_[kBlocks];                      // per block
 };
 
 // Says why the filter cannot serve a measure and a selection; empty if it can.
@@ -295,20 +344,21 @@ bool difference_filter_takes(const Fitted& fitted, const Selection& selection) {
 }
 
 std::string difference_filter_problem(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
-                                      ScanKind kind, const device::BackendChoice& backend, const RunOptions& run) {
+                                      DifferenceForm form, const device::BackendChoice& backend,
+                                      const RunOptions& run) {
   if (std::string problem = unfit(fitted, selection); !problem.empty()) return problem;
   const std::int64_t k = selection.ks.front();
   if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) return "too few pairs for a filter to pay";
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (!map->bounds()) return "the attribute weights leave the range in which the filter's bound holds";
-  if (!fits(*map, kind)) return "no such images for these attributes";
+  if (!fits(*map, kind_of(form))) return "no such images for these attributes";
   std::vector<int> gpus;
   for (const int gpu : backend.gpus) {
     // A filter that exists already needs no more memory.
-    if (!fitted.gpu_filters().has_difference_filter(gpu, kind == ScanKind::byte_differences)) gpus.push_back(gpu);
+    if (!fitted.gpu_filters().has_difference_filter(gpu, form)) gpus.push_back(gpu);
   }
   if (gpus.empty()) return {};
-  const Spec spec(fitted, *map, kind, n_queries, k);
+  const Spec spec(fitted, *map, form, n_queries, k);
   for (const int gpu : gpus) {
     cuda_abi::FilterSize size{};
     std::int64_t free = 0;

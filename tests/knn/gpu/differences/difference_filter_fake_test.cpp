@@ -1,6 +1,6 @@
-// The host's half of the difference filter, with the fake plug-in (device/fake_plugin.cpp): blocks under way, several
-// GPUs, excluded rows, queries without an answer, errors. No GPU is needed; difference_filter_cuda_test.cpp tests the
-// real plug-in.
+// The host's half of the difference filter, by images and by boxes, with the fake plug-in (device/fake_plugin.cpp):
+// blocks under way, several GPUs, excluded rows, queries without an answer, errors. No GPU is needed;
+// difference_filter_cuda_test.cpp and boxes_cuda_test.cpp test the real plug-in.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +15,8 @@
 #include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "knn/answers.hpp"
+#include "knn/fitted.hpp"
+#include "knn/search/method.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -22,9 +24,13 @@
 namespace stope {
 namespace {
 
-class FakeDifferenceFilter : public testing::Test, protected WithFakePlugin {
+// The parameter is what the fake plug-in plays: "differences" or "boxes".
+class FakeDifferenceFilter : public testing::TestWithParam<const char*>, protected WithFakePlugin {
  protected:
-  FakeDifferenceFilter() : WithFakePlugin("differences", "cuda") {}
+  FakeDifferenceFilter() : WithFakePlugin(GetParam(), "cuda") {
+    if (boxes()) setenv("STOPE_VISIT", "queries", 1);
+  }
+  static bool boxes() { return std::string(GetParam()) == "boxes"; }
   static Table table(std::int64_t n, double missing = 0.1) {
     Random random(3);
     return oracle::random_table(
@@ -42,13 +48,13 @@ class FakeDifferenceFilter : public testing::Test, protected WithFakePlugin {
 };
 
 // Pinned memory is slow to make. A search takes the memory that the last search left, and leaves as much.
-TEST_F(FakeDifferenceFilter, SearchesShareTheirMemory) {
+TEST_P(FakeDifferenceFilter, SearchesShareTheirMemory) {
   void* const plugin = dlopen(STOPE_FAKE_PLUGIN, RTLD_NOW);
   ASSERT_NE(plugin, nullptr);
   const auto* pins = static_cast<const std::atomic<int>*>(dlsym(plugin, "stope_fake_pins"));
   ASSERT_NE(pins, nullptr);
   const Table train = table(100, 0.0), query = table(50, 0.0);
-  for (const char* filter : {"differences", "filters"}) {
+  for (const char* filter : {GetParam(), "filters"}) {
     SCOPED_TRACE(filter);
     setenv("STOPE_FAKE", filter, 1);
     set_block(9);
@@ -63,7 +69,7 @@ TEST_F(FakeDifferenceFilter, SearchesShareTheirMemory) {
   dlclose(plugin);
 }
 
-TEST_F(FakeDifferenceFilter, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
+TEST_P(FakeDifferenceFilter, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
   Random random(1);
   const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
   int filtered = 0, short_lists = 0;
@@ -87,7 +93,12 @@ TEST_F(FakeDifferenceFilter, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
     }
     const SearchReport report = index.kneighbors(query, search, run_, [](const Neighbors&) {});
     EXPECT_EQ(report.backend, "cuda");
-    filtered += report.method == "filter, differences" ? 1 : 0;
+    const bool by_filter = report.method == (boxes() ? "filter, boxes" : "filter, differences");
+    filtered += by_filter ? 1 : 0;
+    // The fake plug-in opens three groups a query, and looks at one row.
+    const std::int64_t opened = by_filter && boxes() ? query.n_rows : 0;
+    EXPECT_EQ(report.opened, 3 * opened);
+    EXPECT_EQ(report.skipped, opened * (n - 1));
     uncertified += report.uncertified;
   }
   EXPECT_GT(filtered, rounds / 2);
@@ -97,7 +108,7 @@ TEST_F(FakeDifferenceFilter, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
 
 // A sink searches itself, and several threads search at the same time. None may wait for another for ever, and each
 // must have its answer.
-TEST_F(FakeDifferenceFilter, SearchesWithinAndBesideASearch) {
+TEST_P(FakeDifferenceFilter, SearchesWithinAndBesideASearch) {
   const Table train = table(300), query = table(100);
   const SearchOptions search{.n_neighbors = 7};
   const Neighbors theirs = on_processor(train, query, search);
@@ -114,7 +125,7 @@ TEST_F(FakeDifferenceFilter, SearchesWithinAndBesideASearch) {
   for (const Neighbors& mine : ours) expect_same(mine, theirs);
 }
 
-TEST_F(FakeDifferenceFilter, ALostGpuIsReportedWhereverItHappens) {
+TEST_P(FakeDifferenceFilter, ALostGpuIsReportedWhereverItHappens) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});
   set_block(10);
@@ -124,7 +135,7 @@ TEST_F(FakeDifferenceFilter, ALostGpuIsReportedWhereverItHappens) {
   expect_same(index.kneighbors(query, {}, run_), theirs);
 }
 
-TEST_F(FakeDifferenceFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
+TEST_P(FakeDifferenceFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
   const Table train = table(400), query = table(50);
   const Neighbors theirs = on_processor(train, query, {});
   set_block(10);
@@ -133,7 +144,7 @@ TEST_F(FakeDifferenceFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
   EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 2);
 }
 
-TEST_F(FakeDifferenceFilter, StopsWhenCancelled) {
+TEST_P(FakeDifferenceFilter, StopsWhenCancelled) {
   const Table train = table(400), query = table(200);
   set_block(10);
   const RunOptions run = {.threads = 2, .device = "cuda:1,1"};
@@ -144,6 +155,66 @@ TEST_F(FakeDifferenceFilter, StopsWhenCancelled) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::cancelled);
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(, FakeDifferenceFilter, testing::Values("differences", "boxes"),
+                         [](const auto& role) { return std::string(role.param); });
+
+// Few columns and many pairs: boxes, unless a word says otherwise. The fake plug-in has no other filter.
+class FakeBoxSearch : public testing::Test, protected WithFakePlugin {
+ protected:
+  FakeBoxSearch() : WithFakePlugin("boxes", "cuda") {}
+  // A table whose boxes leave few rows: one number in 3 columns.
+  static Table line(std::int64_t n) {
+    std::vector<double> values(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i) * 0.5;
+    Table table;
+    table.n_rows = n;
+    for (int c = 0; c < 3; ++c) table.columns.push_back(make_numeric("x" + std::to_string(c), values));
+    return table;
+  }
+  std::string plan(const Table& train, const char* metric = "euclidean", std::int64_t k = 3) const {
+    KnnOptions options;
+    options.metric.name = metric;
+    const KnnIndex index = KnnIndex::fit(train, options, run_);
+    return knn::choose_method(index.fitted(), {.ks = {k}}, kManyQueries, device::choose_backend(run_), run_).reason;
+  }
+  static constexpr std::int64_t kManyQueries = std::int64_t{1} << 21;
+  static constexpr const char* kBoxes = "boxes over boxes, on the GPU";
+  RunOptions run_ = {.threads = 2, .device = "cuda"};
+};
+
+TEST_F(FakeBoxSearch, IsChosenWhereASampleLeavesFewRows) {
+  const Table train = line(100'000);
+  EXPECT_EQ(plan(train), kBoxes);
+  EXPECT_EQ(plan(train, "manhattan"), kBoxes);
+  EXPECT_EQ(plan(train, "gower"), kBoxes);
+  EXPECT_NE(plan(train, "canberra"), kBoxes) << "a box bounds no shares";
+  EXPECT_NE(plan(train.take({0, 1, 2, 3})), kBoxes) << "too few pairs";
+  EXPECT_NE(plan(train, "euclidean", 33), kBoxes) << "long lists";
+  setenv("STOPE_VISIT", "tiles", 1);
+  EXPECT_NE(plan(train), kBoxes);
+  setenv("STOPE_VISIT", "queries", 1);
+  EXPECT_EQ(plan(train.take({0, 1, 2, 3})), kBoxes);
+}
+
+// In noise of eight columns boxes leave most rows.
+TEST_F(FakeBoxSearch, IsNotChosenWhereBoxesRuleLittleOut) {
+  Random random(5);
+  Table train = line(100'000);
+  train.columns.clear();
+  for (int c = 0; c < 8; ++c) {
+    std::vector<double> values(100'000);
+    for (double& value : values) value = random.uniform();
+    train.columns.push_back(make_numeric("x" + std::to_string(c), values));
+  }
+  EXPECT_NE(plan(train), kBoxes);
+}
+
+TEST_F(FakeBoxSearch, IsNotChosenWhereThePluginHasNone) {
+  setenv("STOPE_FAKE", "differences", 1);
+  setenv("STOPE_VISIT", "tiles", 1);
+  EXPECT_EQ(plan(line(100'000)), "sums in floats, on the GPU");
 }
 
 }  // namespace
