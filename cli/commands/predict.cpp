@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <unordered_map>
 
 #include "arguments/explain_arguments.hpp"
 #include "arguments/option.hpp"
@@ -176,7 +177,21 @@ class Predict : public Command {
   }
 
   void explain(Session& session, const DecisionTree& tree, const Table& table, ClassOutput& out) const {
-    const std::vector<Reason> of_node = reasons(tree);
+    const Reasons reasons(tree);
+    constexpr std::size_t kMostKept = std::size_t{16} << 20;  // bytes of reasons: those of a deep tree are long
+    std::unordered_map<std::int64_t, Reason> kept;
+    std::size_t kept_bytes = 0;
+    const auto reason_of = [&](std::int64_t leaf) -> const Reason& {
+      const auto found = kept.find(leaf);
+      if (found != kept.end()) return found->second;
+      if (kept_bytes > kMostKept) {
+        kept.clear();
+        kept_bytes = 0;
+      }
+      const Reason& made = kept.emplace(leaf, reasons.of(leaf)).first->second;
+      kept_bytes += sizeof made + made.text.size();
+      return made;
+    };
     const std::vector<std::int64_t> leaves = tree.apply(table, session.run());
     const Classification classes = tree.classes_of(leaves, with_confidences_ ? Confidences::all : Confidences::none);
     for (std::size_t row = 0; row < leaves.size(); ++row) {
@@ -184,7 +199,7 @@ class Predict : public Command {
         if (leaves[row] < 0) {
           csv.empty().empty();
         } else {
-          const Reason& reason = of_node[static_cast<std::size_t>(leaves[row])];
+          const Reason& reason = reason_of(leaves[row]);
           csv.integer(reason.rule).text(reason.text);
         }
       });

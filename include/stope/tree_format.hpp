@@ -30,5 +30,18 @@ struct Reason {
 /// One reason per node of the tree.
 std::vector<Reason> reasons(const DecisionTree& tree);
 
+/// Reasons of single nodes. Those of all nodes of a deep tree may take far more memory than the tree, which has to live
+/// as long as this.
+class Reasons {
+ public:
+  explicit Reasons(const DecisionTree& tree);
+  /// Takes time for the depth of the node.
+  Reason of(std::int64_t node) const;
+
+ private:
+  const DecisionTree& tree_;
+  std::vector<std::int64_t> numbers_;  // of the rules of all nodes; 0: an inner node
+};
+
 }  // namespace stope
 #pragma GCC visibility pop

@@ -177,7 +177,7 @@ Table LinearModel::to_table() const try {
 }
 
 LinearModel LinearModel::from_table(const Table& table, MissingValues missing, const LinearFit& fit) try {
-  const gram::ModelReader reader(table);
+  gram::ModelReader reader(table);
   const Column& kinds = reader.words("kind");
   const Column& coefficients = reader.numbers("coefficient");
   const Column& means = reader.numbers("mean");
@@ -197,7 +197,7 @@ LinearModel LinearModel::from_table(const Table& table, MissingValues missing, c
       model.intercept_ = reader.number(coefficients, row);
       if (errors != nullptr) model.intercept_standard_error_ = errors->at(row);
     } else if (kind == kAttribute) {
-      model.names_.push_back(reader.word(reader.words("name"), row));
+      model.names_.push_back(reader.name(reader.words("name"), row));
       model.coefficients_.push_back(reader.number(coefficients, row));
       model.mean_.push_back(reader.number(means, row));
       if (errors != nullptr) model.standard_errors_.push_back(errors->at(row));

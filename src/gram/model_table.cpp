@@ -56,6 +56,17 @@ const std::string& ModelReader::word(const Column& column, std::int64_t row) con
   return column.values[static_cast<std::size_t>(column.codes()[row])];
 }
 
+const std::string& ModelReader::name(const Column& column, std::int64_t row) {
+  const std::string& found = word(column, row);
+  const auto code = static_cast<std::size_t>(column.codes()[row]);
+  named_.resize(column.values.size());
+  if (named_[code]) {
+    throw column_error(ErrorCode::invalid_data, table_, column, ": the name of an earlier row", row);
+  }
+  named_[code] = true;
+  return found;
+}
+
 double ModelReader::number(const Column& column, std::int64_t row) const {
   const double value = column.at(row);
   if (!std::isfinite(value)) {

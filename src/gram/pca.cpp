@@ -188,7 +188,7 @@ Table Pca::to_table() const try {
 }
 
 Pca Pca::from_table(const Table& table, const PcaOptions& options, std::int64_t n_samples) try {
-  const gram::ModelReader reader(table);
+  gram::ModelReader reader(table);
   const Column& kinds = reader.words("kind");
   const Column& names = reader.words("name");
   const Centering centering = table.find(kFill) >= 0 ? Centering::none : Centering::mean;
@@ -219,7 +219,7 @@ Pca Pca::from_table(const Table& table, const PcaOptions& options, std::int64_t 
     std::vector<double>* to = nullptr;
     if (kind == kAttribute) {
       rows.push_back(row);
-      model.names_.push_back(reader.word(names, row));
+      model.names_.push_back(reader.name(names, row));
       model.mean_.push_back(reader.number(means, row));
       model.scale_.push_back(reader.number(scales, row));
       if (model.scale_.back() == 0.0) reader.fail("row " + std::to_string(row) + ": a scale of 0");

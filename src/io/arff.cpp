@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "base/name_index.hpp"
 #include "base/polled_sort.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
@@ -175,8 +176,8 @@ class ArffReader {
   /// already, and a page that nobody writes to takes no memory. A string attribute has no first value until rows name
   /// some, so it is missing there.
   void sparse_row() {
-    for (const std::size_t c : missing_by_default_) cells_[c].codes[row_] = kMissingCode;
-    unpolled_ += 1 + std::ssize(missing_by_default_);
+    if (!missing_by_default_.empty()) fill_missing_by_default();
+    ++unpolled_;
     scanner_.skip();  // '{'
     std::int64_t last = -1;
     while (scanner_.peek() != '}') {
@@ -191,6 +192,16 @@ class ArffReader {
     }
     scanner_.skip();
     end_of_row();
+  }
+
+  /// Writes the gaps of this row and of all below, column by column: values of one row lie far apart, and a row at a
+  /// time would wait for memory at each. Dense rows below write over them.
+  void fill_missing_by_default() {
+    for (const std::size_t c : missing_by_default_) {
+      run_.cancel.check();
+      std::fill(cells_[c].codes.begin() + row_, cells_[c].codes.end(), kMissingCode);
+    }
+    missing_by_default_.clear();
   }
 
   std::int64_t sparse_index(std::int64_t last) {
@@ -358,8 +369,10 @@ class ArffReader {
   }
 
   static std::string weight_name(const Table& table) {
+    NameIndex names(table.columns.size());
+    names.add_all(table.columns, [](const Column& column) -> std::string_view { return column.name; });
     std::string name = "weight";
-    for (int i = 2; table.find(name) >= 0; ++i) name = "weight_" + std::to_string(i);
+    for (int i = 2; names.contains(name); ++i) name = "weight_" + std::to_string(i);
     return name;
   }
 
@@ -380,7 +393,7 @@ class ArffReader {
   std::int64_t row_ = 0;
   Storage storage_ = Storage::memory;  // where the values go
   std::int64_t planned_bytes_ = 0;
-  std::vector<std::size_t> missing_by_default_;  // columns where a sparse row that leaves them out has no value
+  std::vector<std::size_t> missing_by_default_;  // columns where a sparse row without them has a gap; empty once filled
   std::int64_t unpolled_ = 0;                    // values since the last poll
 };
 

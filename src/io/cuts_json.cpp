@@ -3,10 +3,11 @@
 
 #include <limits>
 #include <new>
-#include <unordered_set>
 
+#include "base/checked.hpp"
 #include "base/escape.hpp"
 #include "base/guarded.hpp"
+#include "base/name_index.hpp"
 #include "io/bytes.hpp"
 #include "io/json_tree.hpp"
 #include "io/number.hpp"
@@ -14,7 +15,7 @@
 namespace stope::io {
 namespace {
 
-// The parsed tree takes some 20 times the text. 256 MiB are tens of millions of cuts.
+// 256 MiB are tens of millions of cuts.
 constexpr std::size_t kMostBytes = std::size_t{1} << 28;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -30,10 +31,11 @@ bool infinity_of(std::string_view text, double& value) {
 
 class CutsReader {
  public:
-  explicit CutsReader(const std::string& name) : name_(name) {}
+  // The cuts may take `budget` bytes.
+  CutsReader(const std::string& name, std::int64_t budget) : name_(name), budget_(budget), left_(budget) {}
 
-  CutSet read(const JsonTree& root) {
-    if (root.kind != JsonTree::Kind::object) {
+  CutSet read(const JsonValue& root) {
+    if (root.kind() != JsonValue::Kind::object) {
       throw Error(ErrorCode::invalid_data,
                   "cuts are a JSON object, an attribute's name before each list; "
                   "this is " +
@@ -41,8 +43,9 @@ class CutsReader {
                   {name_});
     }
     CutSet cuts;
-    cuts.reserve(root.items.size());
-    for (std::size_t i = 0; i < root.items.size(); ++i) cuts.push_back(attribute(root.names[i], root.items[i]));
+    count(checked::mul(root.size(), sizeof(AttributeCuts)));
+    cuts.reserve(static_cast<std::size_t>(root.size()));
+    for (const auto& [name, list] : root.items()) cuts.push_back(attribute(std::string(name), list));
     return cuts;
   }
 
@@ -51,36 +54,67 @@ class CutsReader {
     throw Error(ErrorCode::invalid_data, "cuts of '" + attribute + "': " + what, {.file = name_, .feature = attribute});
   }
 
-  AttributeCuts attribute(const std::string& name, const JsonTree& list) const {
+  void count(std::int64_t bytes) {
+    left_ -= bytes;
+    if (left_ >= 0) return;
+    throw Error(ErrorCode::out_of_memory,
+                "the cuts need more than " + std::to_string(budget_ - left_) +
+                    " bytes besides their JSON, but the memory limit leaves " + std::to_string(budget_),
+                {name_});
+  }
+
+  AttributeCuts attribute(const std::string& name, const JsonValue& list) {
     if (name.empty()) fail(name, "an attribute needs a name");
-    if (list.kind != JsonTree::Kind::array) fail(name, std::string(list.kind_name()) + " is not a list of cuts");
+    if (list.kind() != JsonValue::Kind::array) fail(name, std::string(list.kind_name()) + " is not a list of cuts");
     AttributeCuts cuts;
     cuts.name = name;
     cuts.symbolic = is_symbolic(name, list);
-    std::unordered_set<std::string> seen;
-    for (const JsonTree& item : list.items) {
-      if (cuts.symbolic) {
-        if (!seen.insert(item.text).second) fail(name, "the value '" + item.text + "' occurs twice");
-        cuts.values.push_back(item.text);
-        continue;
-      }
-      double number = item.number;
-      if (item.kind == JsonTree::Kind::string) infinity_of(item.text, number);
-      if (!cuts.numbers.empty() && !(cuts.numbers.back() < number)) fail(name, "the numbers do not ascend");
-      cuts.numbers.push_back(number + 0.0);
+    count(std::ssize(name));
+    if (cuts.symbolic) {
+      cuts.values = values_of(name, list);
+    } else {
+      cuts.numbers = numbers_of(name, list);
     }
     return cuts;
   }
 
-  bool is_symbolic(const std::string& name, const JsonTree& list) const {
+  std::vector<std::string> values_of(const std::string& name, const JsonValue& list) {
+    constexpr std::int64_t kIndexed = 40;  // a value's view and its slots in the index
+    count(checked::mul(list.size(), sizeof(std::string) + kIndexed));
+    std::vector<std::string> values;
+    values.reserve(static_cast<std::size_t>(list.size()));
+    NameIndex seen(static_cast<std::size_t>(list.size()));
+    for (const auto& item : list.items()) {
+      const std::string_view text = item.value.text();
+      if (seen.add(text) >= 0) fail(name, "the value '" + std::string(text) + "' occurs twice");
+      count(std::ssize(text));
+      values.emplace_back(text);
+    }
+    return values;
+  }
+
+  std::vector<double> numbers_of(const std::string& name, const JsonValue& list) {
+    count(checked::mul(list.size(), sizeof(double)));
+    std::vector<double> numbers;
+    numbers.reserve(static_cast<std::size_t>(list.size()));
+    for (const auto& item : list.items()) {
+      double number = item.value.number();
+      infinity_of(item.value.text(), number);
+      if (!numbers.empty() && !(numbers.back() < number)) fail(name, "the numbers do not ascend");
+      numbers.push_back(number + 0.0);
+    }
+    return numbers;
+  }
+
+  bool is_symbolic(const std::string& name, const JsonValue& list) const {
     bool has_number = false, has_value = false;
-    for (const JsonTree& item : list.items) {
+    for (const auto& item : list.items()) {
       double infinite = 0.0;
-      if (item.kind == JsonTree::Kind::number) {
+      if (item.value.kind() == JsonValue::Kind::number) {
         has_number = true;
-      } else if (item.kind != JsonTree::Kind::string) {
-        fail(name, "a cut is a number or a string, not " + std::string(item.kind_name()));
-      } else if (!infinity_of(item.text, infinite)) {
+      } else if (item.value.kind() != JsonValue::Kind::string) {
+        fail(name, "a cut is a number or a string, not " + std::string(item.value.kind_name()));
+      } else if (!infinity_of(item.value.text(), infinite)) {
         has_value = true;
       }
     }
@@ -89,6 +123,7 @@ class CutsReader {
   }
 
   const std::string& name_;
+  std::int64_t budget_, left_;
 };
 
 void append_cut(std::string& out, double cut) {
@@ -119,7 +154,8 @@ CutSet parse_cuts(std::string_view json, const std::string& name, std::int64_t b
         {name});
   }
   try {
-    return CutsReader(name).read(parse_json(json, name, budget));
+    const JsonTree tree = parse_json(json, name, budget);
+    return CutsReader(name, budget - tree.bytes()).read(tree.root());
   } catch (const std::bad_alloc&) {
     throw Error(ErrorCode::out_of_memory, "no memory to parse cuts of " + std::to_string(json.size()) + " bytes",
                 {name});

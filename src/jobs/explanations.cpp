@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.hpp"
 #include "jobs/label.hpp"
 #include "stope/error.hpp"
 #include "stope/explain.hpp"
@@ -103,21 +104,29 @@ class NeighborRows {
 };
 
 Table of_tree(const DecisionTree& tree, const Table& rows, const RunOptions& run) {
-  const std::vector<Reason> of_node = reasons(tree);
+  const Reasons reasons(tree);
   const std::vector<std::int64_t> leaves = tree.apply(rows, run);
   const Classification classes = tree.classes_of(leaves, Confidences::none);
   Numbers row, rule;
   std::vector<std::string> texts;  // of all leaves, for answers in blocks
-  std::vector<std::int32_t> text_of(of_node.size(), kMissingCode), because;
-  for (std::size_t node = 0; node < of_node.size(); ++node) {
-    if (of_node[node].rule == 0) continue;
+  std::vector<std::int32_t> text_of(tree.nodes().size(), kMissingCode), because;
+  std::vector<std::int64_t> number_of(tree.nodes().size());
+  const std::int64_t budget = memory_budget(run);
+  std::int64_t bytes = 0;  // the rules of a deep tree may take far more than the tree
+  for (std::size_t node = 0; node < text_of.size(); ++node) {
+    if (!tree.nodes()[node].leaf()) continue;
+    run.cancel.check();
+    Reason reason = reasons.of(static_cast<std::int64_t>(node));
+    bytes += std::ssize(reason.text);
+    if (bytes > budget) refuse_memory_from("the rules of the tree's leaves need", bytes, budget, {rows.source});
+    number_of[node] = reason.rule;
     text_of[node] = static_cast<std::int32_t>(texts.size());
-    texts.push_back(of_node[node].text);
+    texts.push_back(std::move(reason.text));
   }
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     row.push_back(static_cast<double>(i));
     const bool known = leaves[i] >= 0;
-    rule.push_back(known ? static_cast<double>(of_node[static_cast<std::size_t>(leaves[i])].rule) : kNone);
+    rule.push_back(known ? static_cast<double>(number_of[static_cast<std::size_t>(leaves[i])]) : kNone);
     because.push_back(known ? text_of[static_cast<std::size_t>(leaves[i])] : kMissingCode);
   }
   return of_columns({whole("row", row), make_nominal("prediction", classes.codes, classes.classes, ValueType::nominal),

@@ -9,6 +9,7 @@
 #include "base/counted.hpp"
 #include "base/guarded.hpp"
 #include "base/memory.hpp"
+#include "base/name_index.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
 #include "base/sink.hpp"
@@ -29,9 +30,11 @@ using knn::Neighbor;
 // binominal attribute of the reference is recoded to that mapping; one whose values differ counts as polynominal.
 Table with_binominals_of(const Table& request, const Table& reference) {
   Table table = reference;
+  NameIndex places(request.columns.size());
+  places.add_all(request.columns, [](const Column& column) -> std::string_view { return column.name; });
   for (Column& column : table.columns) {
     if (column.role != Role::regular || column.type != ValueType::binominal) continue;
-    const std::int64_t index = request.find(column.name);
+    const std::int64_t index = places.find(column.name);
     if (index < 0) continue;  // reported when the columns are matched
     const Column& theirs = request.columns[static_cast<std::size_t>(index)];
     const std::vector<std::int32_t> codes = map_values(column.values, theirs.values, kUnseenCode);

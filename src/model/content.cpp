@@ -5,6 +5,7 @@
 
 #include "base/number_text.hpp"
 #include "stope/error.hpp"
+#include "table/repeated_value.hpp"
 
 namespace stope::model {
 namespace {
@@ -36,8 +37,12 @@ const std::string& Content::text(std::string_view name) const {
 }
 
 double Content::real(std::string_view name) const {
+  return real({std::string(name), text(name)});
+}
+
+double Content::real(const std::pair<std::string, std::string>& option) const {
   double value = 0.0;
-  if (!parse(text(name), value)) fail("option '" + std::string(name) + "': '" + text(name) + "' is not a number");
+  if (!parse(option.second, value)) fail("option '" + option.first + "': '" + option.second + "' is not a number");
   return value;
 }
 
@@ -76,6 +81,14 @@ const Column& Content::column(std::string_view table_name, std::string_view name
     fail("the model's table '" + std::string(table_name) + "' lacks the column '" + std::string(name) + "'");
   }
   return in.columns[static_cast<std::size_t>(at)];
+}
+
+const Column& Content::names(std::string_view table_name, std::string_view name) const {
+  const Column& found = column(table_name, name, true);
+  const std::int64_t row = row_of_missing_or_repeated_value(found);
+  if (row < 0) return found;
+  fail("the model's table '" + std::string(table_name) + "', column '" + std::string(name) + "', row " +
+       std::to_string(row) + ": the value is missing, or that of an earlier row");
 }
 
 void Content::fail(const std::string& what) const {

@@ -39,6 +39,8 @@ struct Content {
   /// These throw invalid_data where the option is missing or has no such value.
   const std::string& text(std::string_view name) const;
   double real(std::string_view name) const;
+  /// The number that is the value of that option: for loops over the options, which find() would make quadratic.
+  double real(const std::pair<std::string, std::string>& option) const;
   std::int64_t integer(std::string_view name, std::int64_t least, std::int64_t most) const;
   /// The index of the option's value in `choices`; throws invalid_data for any other value.
   std::size_t choice(std::string_view name, const std::vector<std::string>& choices) const;
@@ -52,6 +54,9 @@ struct Content {
   bool has_table(std::string_view name) const;
   /// A column of a table; throws invalid_data where there is none of that kind.
   const Column& column(std::string_view table, std::string_view name, bool nominal) const;
+  /// A nominal column whose rows have a value of their own each; throws invalid_data otherwise. Whoever copies the
+  /// values of all rows then takes no more memory for them than the file has bytes.
+  const Column& names(std::string_view table, std::string_view name) const;
 
   [[noreturn]] void fail(const std::string& what) const;
 };

@@ -11,14 +11,14 @@ namespace {
 
 // Adds a cut to the others of its attribute. Throws unless numbers ascend and each value stands once.
 void add_cut(const Content& content, AttributeCuts& to, const std::string* value, double number) {
-  const std::string where = "the cuts of '" + to.name + "'";
-  if ((value != nullptr) != to.symbolic) content.fail(where + " are numbers and values");
+  const auto fail = [&](const char* what) { content.fail("the cuts of '" + to.name + "' " + what); };
+  if ((value != nullptr) != to.symbolic) fail("are numbers and values");
   if (to.symbolic) {
     to.values.push_back(*value);
     return;
   }
   if (std::isnan(number) || (!to.numbers.empty() && !(number > to.numbers.back()))) {
-    content.fail(where + " do not ascend");
+    fail("do not ascend");
   }
   to.numbers.push_back(number);
 }
@@ -67,14 +67,24 @@ CutsModel get_cuts(const Content& content) {
   const Column& names = content.column("cuts", "name", true);
   const Column& numbers = content.column("cuts", "number", false);
   const Column& values = content.column("cuts", "value", true);
+  // A value that came again and again would be copied as often: memory that the file has no bytes for.
+  std::vector<bool> named(names.values.size()), valued(values.values.size());
+  const auto once = [&](std::vector<bool>& seen, const Column& column, std::int64_t row) -> const std::string& {
+    const auto code = static_cast<std::size_t>(column.codes()[row]);
+    if (seen[code]) {
+      content.fail("row " + std::to_string(row) + " of the cuts has the " + column.name + " of an earlier cut");
+    }
+    seen[code] = true;
+    return column.values[code];
+  };
   std::int32_t before = kMissingCode;
   for (std::int64_t row = 0; row < names.size(); ++row) {
     const std::int32_t name = names.codes()[row];
     if (name < 0) content.fail("a cut of no attribute");
     const bool symbolic = !values.missing(row);
-    if (name != before) model.cuts.push_back({names.values[static_cast<std::size_t>(name)], symbolic, {}, {}});
+    if (name != before) model.cuts.push_back({once(named, names, row), symbolic, {}, {}});
     before = name;
-    const std::string* const value = symbolic ? &values.values[static_cast<std::size_t>(values.codes()[row])] : nullptr;
+    const std::string* const value = symbolic ? &once(valued, values, row) : nullptr;
     add_cut(content, model.cuts.back(), value, numbers.at(row));
   }
   check(content, model.cuts);

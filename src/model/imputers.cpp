@@ -21,11 +21,10 @@ Table names_table(const std::vector<std::string>& names) {
 }
 
 std::vector<std::string> names_in(const Content& content) {
-  const Column& names = content.column(kFilled, "name", true);
+  const Column& names = content.names(kFilled, "name");
   std::vector<std::string> filled;
   filled.reserve(static_cast<std::size_t>(names.size()));
   for (std::int64_t row = 0; row < names.size(); ++row) {
-    if (names.missing(row)) content.fail("the model fills a column without a name");
     filled.push_back(names.values[names.codes()[row]]);
   }
   return filled;

@@ -32,7 +32,7 @@ Table table_of(const Normalizer& normalizer) {
 }
 
 std::vector<ColumnTransform> transforms_of(const Content& content) {
-  const Column& names = content.column(kTable, "name", true);
+  const Column& names = content.names(kTable, "name");
   const Column& shift = content.column(kTable, "shift", false);
   const Column& scale = content.column(kTable, "scale", false);
   const Column& factor = content.column(kTable, "factor", false);
@@ -40,7 +40,6 @@ std::vector<ColumnTransform> transforms_of(const Content& content) {
   const Column& constant = content.column(kTable, "constant", false);
   std::vector<ColumnTransform> transforms;
   for (std::int64_t row = 0; row < names.size(); ++row) {
-    if (names.missing(row)) content.fail("the model's normalisation has a column without a name");
     ColumnTransform transform{names.values[static_cast<std::size_t>(names.codes()[row])],
                               shift.at(row),
                               scale.at(row),

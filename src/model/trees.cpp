@@ -40,9 +40,9 @@ TreeOptions options_of(const Content& content) {
   if (has("min_score")) options.min_score = content.real("min_score");
   if (has("ccp_alpha")) options.ccp_alpha = content.real("ccp_alpha");
   if (has("balanced")) options.balanced = content.choice("balanced", kAnswers) == 1;
-  for (const auto& [name, value] : content.options) {
-    if (!name.starts_with(kClassWeight)) continue;
-    options.class_weights.emplace_back(name.substr(kClassWeight.size()), content.real(name));
+  for (const auto& option : content.options) {
+    if (!option.first.starts_with(kClassWeight)) continue;
+    options.class_weights.emplace_back(option.first.substr(kClassWeight.size()), content.real(option));
   }
   return options;
 }

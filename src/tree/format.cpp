@@ -5,6 +5,8 @@
 
 #include "base/choices.hpp"
 #include "base/guarded.hpp"
+#include "stope/error.hpp"
+#include "tree/rule_of.hpp"
 #include "tree/words.hpp"
 
 namespace stope {
@@ -122,11 +124,32 @@ std::string rule_text(const DecisionTree& tree, const Rule& rule) try {
   rethrow_as_error();
 }
 
-std::vector<Reason> reasons(const DecisionTree& tree) try {
-  std::vector<Reason> of_node(tree.nodes().size());
+Reasons::Reasons(const DecisionTree& tree) try : tree_(tree) {
   std::int64_t number = 0;
-  for (const Rule& rule : tree.rules())
-    of_node[static_cast<std::size_t>(rule.leaf)] = {++number, rule_text(tree, rule)};
+  numbers_.reserve(tree.nodes().size());
+  for (const TreeNode& node : tree.nodes()) numbers_.push_back(node.leaf() ? ++number : 0);
+} catch (...) {
+  rethrow_as_error();
+}
+
+Reason Reasons::of(std::int64_t node) const try {
+  if (node < 0 || node >= std::ssize(numbers_)) {
+    throw Error(ErrorCode::invalid_argument, "the tree has no node " + std::to_string(node));
+  }
+  const std::int64_t number = numbers_[static_cast<std::size_t>(node)];
+  if (number == 0) return {};
+  return {number, rule_text(tree_, tree::rule_of(tree_, node))};
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::vector<Reason> reasons(const DecisionTree& tree) try {
+  const Reasons all(tree);
+  std::vector<Reason> of_node;
+  of_node.reserve(tree.nodes().size());
+  for (std::size_t node = 0; node < tree.nodes().size(); ++node) {
+    of_node.push_back(all.of(static_cast<std::int64_t>(node)));
+  }
   return of_node;
 } catch (...) {
   rethrow_as_error();

@@ -10,6 +10,7 @@
 #include "base/guarded.hpp"
 #include "stope/error.hpp"
 #include "stope/tree.hpp"
+#include "table/repeated_value.hpp"
 
 namespace stope {
 namespace {
@@ -48,9 +49,11 @@ const Column& column(const Table& table, const std::string& name, bool nominal) 
 
 std::vector<std::string> words_of(const Table& table, const std::string& name) {
   const Column& items = column(table, name, true);
+  if (const std::int64_t row = row_of_missing_or_repeated_value(items); row >= 0) {
+    fail("row " + std::to_string(row) + " of '" + name + "' is missing, or the value of an earlier row");
+  }
   std::vector<std::string> words;
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
-    if (items.missing(row)) fail("row " + std::to_string(row) + " of '" + name + "' is missing");
     words.push_back(items.values[static_cast<std::size_t>(items.codes()[row])]);
   }
   return words;

@@ -7,8 +7,10 @@ import math
 import pytest
 
 from model_bytes import codes, doubles, model_bytes
+from measured import measured
 from program import run
 from test_limits import BEYOND_THE_LIMIT, peak_of
+from workbooks import cell, columns_repeated, ods, row
 
 LIMIT = 50_000_000
 
@@ -109,3 +111,32 @@ def test_what_sparse_rows_leave_out_takes_no_memory(tmp_path):
     assert (columns[1]["min"], columns[1]["max"], columns[0]["min"], columns[0]["max"]) == (0, 7, 0, 0)
     assert columns[5000]["missing"] == 5000 and columns[5000]["counts"] == [1]
     assert columns[5001]["missing"] == 0 and columns[5001]["counts"] == [5000, 1]
+
+
+def test_dictionaries_that_grow_with_every_batch_count_against_the_limit(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    n = 9000
+    values = pa.array([f"v{i}" for i in range(n)])
+    schema = pa.schema([pa.field("a", pa.dictionary(pa.int32(), pa.string()))])
+    with pa.ipc.new_stream(tmp_path / "t.arrows", schema, options=pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)) as out:
+        for i in range(1, n):
+            column = pa.DictionaryArray.from_arrays(pa.array([i - 1], pa.int32()), values.slice(0, i))
+            out.write_batch(pa.record_batch([column], schema=schema))
+    peak, text = peak_of(["info", "t.arrows", "--memory-limit", LIMIT], tmp_path, code=4)
+    assert "t.arrows: its batches hold dictionaries of" in text
+    assert peak < LIMIT + BEYOND_THE_LIMIT
+
+
+def test_a_row_that_stands_for_a_sheet_full_of_cells_is_refused_before_one_is_written(tmp_path):
+    full = row(cell(1, columns_repeated(16384)), n=1_048_576)
+    (tmp_path / "t.ods").write_bytes(ods([("s", "", full)]))
+    done = measured(["info", "t.ods", "--memory-limit", "3GB"], tmp_path)
+    assert done.code == 4 and "t.ods: its cells need more than" in done.err
+    assert done.peak < 100_000_000
+
+
+def test_a_text_of_endless_blanks_is_refused(tmp_path):
+    (tmp_path / "t.ods").write_bytes(ods([("s", "", row(cell('<text:s text:c="900000000"/>')))]))
+    done = measured(["info", "t.ods", "--memory-limit", "6GB"], tmp_path)
+    assert done.code == 4 and "a text of 900000000 blanks is larger than" in done.err
+    assert done.peak < 100_000_000

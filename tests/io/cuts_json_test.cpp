@@ -40,6 +40,18 @@ TEST(CutsJson, NumbersInfinitiesAndValues) {
   EXPECT_TRUE(io::parse_cuts("{}", "f").empty());
 }
 
+TEST(CutsJson, WholeNumbersOfAnySizeAreTheNearestDouble) {
+  const CutSet cuts = io::parse_cuts(
+      R"({"a": [-9223372036854775808, -9007199254740993, -9007199254740991, -1, 0, 9007199254740991,
+                9007199254740992, 9007199254740995, 18446744073709551615, 98765432109876543210]})",
+      "f");
+  ASSERT_EQ(cuts.size(), 1U);
+  EXPECT_EQ(cuts[0].numbers, (std::vector<double>{-9223372036854775808.0, -9007199254740992.0, -9007199254740991.0,
+                                                  -1.0, 0.0, 9007199254740991.0, 9007199254740992.0, 9007199254740996.0,
+                                                  18446744073709551616.0, 98765432109876543210.0}));
+  EXPECT_FALSE(std::signbit(io::parse_cuts(R"({"a": [-0]})", "f")[0].numbers[0]));
+}
+
 TEST(CutsJson, WhatIsWrittenIsReadBackToTheBit) {
   Random random(41);
   CutSet cuts;

@@ -29,7 +29,7 @@ void expect_invalid(std::string_view json, const std::string& message, std::int6
 }
 
 TEST(SchemaJson, Columns) {
-  const Schema schema = parse(R"({"comment": [1, {"any": "thing"}], "columns": [
+  const Schema schema = parse(R"({"comment": [1, 1.5, [], {}, {"any": ["thing", 2.5, null, true]}], "columns": [
     {"name": "a", "type": "numeric"}, {"name": "b", "type": "integer", "role": "attribute", "values": []},
     {"name": "c", "type": "binominal", "role": "label", "values": ["x", ""], "nominal": true},
     {"name": "d\u00e9", "type": "polynominal", "role": "id"}, {"name": "e", "type": "date", "role": "weight"},

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
@@ -81,6 +81,11 @@ pub struct IpcStream {
     values: HashMap<i64, ArrayRef>,
     columns: Option<Vec<usize>>,
     limit: u64,
+    n_batches: u64,
+    /// How many batches had come before the present values of a dictionary.
+    since: HashMap<i64, u64>,
+    /// Bytes of dictionaries that have been replaced or added to, while batches hold them as they were.
+    held: u64,
 }
 
 struct Raw {
@@ -143,6 +148,9 @@ impl IpcStream {
             values: HashMap::new(),
             columns: None,
             limit,
+            n_batches: 0,
+            since: HashMap::new(),
+            held: 0,
         })
     }
 
@@ -156,6 +164,24 @@ impl IpcStream {
         self.limit = limit;
     }
 
+    // All batches are held until the last one. If each is followed by one more value for a dictionary, they hold as many
+    // dictionaries as there are batches, each of them whole.
+    fn count_replaced(&mut self, id: i64) -> Outcome<()> {
+        if let (Some(values), Some(since)) = (self.values.get(&id), self.since.get(&id)) {
+            if *since < self.n_batches {
+                self.held += values.get_array_memory_size() as u64;
+            }
+        }
+        if self.held > self.limit {
+            return Err(too_large(format!(
+                "its batches hold dictionaries of {} bytes, more than the {} that they may take",
+                self.held, self.limit
+            )));
+        }
+        self.since.insert(id, self.n_batches);
+        Ok(())
+    }
+
     fn next_batch(&mut self) -> Outcome<Option<RecordBatch>> {
         while let Some(raw) = next_message(self.from.as_mut(), self.limit)? {
             let message = arrow_ipc::root_as_message(&raw.head)
@@ -167,12 +193,14 @@ impl IpcStream {
                     let batch = message
                         .header_as_dictionary_batch()
                         .ok_or_else(|| invalid("a message is damaged"))?;
+                    self.count_replaced(batch.id())?;
                     read_dictionary(&raw.body, batch, &self.schema, &mut self.values, &version)?;
                 }
                 MessageHeader::RecordBatch => {
                     let batch = message
                         .header_as_record_batch()
                         .ok_or_else(|| invalid("a message is damaged"))?;
+                    self.n_batches += 1;
                     let schema = self.schema.clone();
                     let n_columns = schema.fields().len();
                     let read = |projection: Option<&[usize]>| {

@@ -11,7 +11,10 @@ use quick_xml::Reader;
 
 use crate::border::{too_large, Outcome, Trouble};
 use crate::sheet::{damaged, Named};
-use crate::sheet_text::{duration, number, quoted, Field, SheetText};
+use crate::sheet_text::{duration, number, quoted, Field, SheetText, MOST_COLUMNS, MOST_ROWS};
+
+/// Blanks that one element may stand for. No program lets a cell have a text as long.
+const MOST_BLANKS: u64 = 1 << 20;
 
 /// The file content.xml of a workbook. Each look at it reads it from the beginning.
 pub struct Content<R> {
@@ -95,6 +98,12 @@ impl<R: BufRead> Content<R> {
                 Event::Start(e) if e.name().0 == "table:table-row" => {
                     let end = row.saturating_add(repeats(&e, "table:number-rows-repeated")?);
                     let runs = self.row()?;
+                    // A row of 50 bytes may stand for a sheet full of cells: that it will not fit is told at once.
+                    let bytes = runs.iter().fold(0_u64, |bytes, run| {
+                        let n = run.n.min(MOST_COLUMNS);
+                        bytes.saturating_add(n.saturating_mul(run.field.len() as u64 + 1))
+                    });
+                    text.require_more(bytes.saturating_mul((end - row).min(MOST_ROWS)))?;
                     while row < end && !runs.is_empty() {
                         for run in &runs {
                             for column in run.first..run.first.saturating_add(run.n) {
@@ -220,6 +229,11 @@ impl<R: BufRead> Content<R> {
 
     fn blanks(&self, n: u64, text: &mut String) -> Outcome<()> {
         self.require(n.saturating_add(text.len() as u64))?;
+        if n > MOST_BLANKS {
+            return Err(too_large(format!(
+                "a text of {n} blanks is larger than the {MOST_BLANKS} that are read"
+            )));
+        }
         text.extend(std::iter::repeat_n(' ', n as usize));
         Ok(())
     }

@@ -31,6 +31,8 @@ pub struct ParquetFile {
     leaves: Vec<Vec<usize>>,
     /// The largest delta page of the chosen columns.
     delta: BTreeMap<usize, u64>,
+    /// What one page may take.
+    limit: u64,
 }
 
 fn options() -> ArrowReaderOptions {
@@ -103,6 +105,7 @@ impl ParquetFile {
             metadata,
             leaves,
             delta: BTreeMap::new(),
+            limit: u64::MAX,
         })
     }
 
@@ -124,6 +127,7 @@ impl ParquetFile {
 
     /// Walks over the pages of the chosen columns, and decides what their values come as.
     pub fn prepare(&mut self, columns: &[usize], limit: u64) -> Outcome<Facts> {
+        self.limit = limit;
         let mut fields: Vec<FieldRef> = self.metadata.schema().fields().iter().cloned().collect();
         let mut facts = Facts {
             held_bytes: 0,
@@ -213,8 +217,9 @@ impl ParquetFile {
             .copied()
             .unwrap_or(0);
         let rows = DELTA_BATCH
+            .min(self.limit)
             .checked_div(delta)
-            .map_or(batch_rows, |most| batch_rows.min(most.max(16) as usize));
+            .map_or(batch_rows, |most| batch_rows.min(most.max(1) as usize));
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(
             self.bytes.clone(),
             self.metadata.clone(),

@@ -9,8 +9,8 @@ use crate::border::{invalid, too_large, Outcome};
 use crate::sheet::damaged;
 
 /// The size of a sheet in Excel and LibreOffice. Cells beyond it are made to fill the memory with separators.
-const MOST_ROWS: u64 = 1 << 20;
-const MOST_COLUMNS: u64 = 1 << 14;
+pub const MOST_ROWS: u64 = 1 << 20;
+pub const MOST_COLUMNS: u64 = 1 << 14;
 /// What a cell of the row at hand takes besides its text.
 const CELL_BYTES: u64 = 64;
 
@@ -206,6 +206,11 @@ impl SheetText {
             )));
         }
         Ok(())
+    }
+
+    /// Fails if the text so far and so many bytes exceed the limit.
+    pub fn require_more(&self, bytes: u64) -> Outcome<()> {
+        self.require(self.written().saturating_add(bytes))
     }
 
     /// The text. `name` is the sheet's, for a message.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/name_index.hpp"
 #include "io/json_tree.hpp"
 #include "stope/error.hpp"
 
@@ -60,14 +61,16 @@ ValueType usual_type(const Field& field) {
 
 std::vector<std::string> listed_values(std::string_view json, const Field& field) {
   const JsonTree tree = parse_json(json, field.source);
-  if (tree.kind != JsonTree::Kind::array) field.refuse("its metadata lists its values in no list");
+  const JsonValue list = tree.root();
+  if (list.kind() != JsonValue::Kind::array) field.refuse("its metadata lists its values in no list");
   std::vector<std::string> values;
-  values.reserve(tree.items.size());
-  std::unordered_set<std::string_view> seen;
-  for (const JsonTree& item : tree.items) {
-    if (item.kind != JsonTree::Kind::string) field.refuse("its metadata lists a value that is no text");
-    if (!seen.insert(item.text).second) field.refuse("its metadata lists the value '" + item.text + "' twice");
-    values.push_back(item.text);
+  values.reserve(static_cast<std::size_t>(list.size()));
+  NameIndex seen(static_cast<std::size_t>(list.size()));
+  for (const auto& item : list.items()) {
+    if (item.value.kind() != JsonValue::Kind::string) field.refuse("its metadata lists a value that is no text");
+    const std::string_view text = item.value.text();
+    if (seen.add(text) >= 0) field.refuse("its metadata lists the value '" + std::string(text) + "' twice");
+    values.emplace_back(text);
   }
   return values;
 }

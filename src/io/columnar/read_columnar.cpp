@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/memory.hpp"
 #include "io/arrow/schema.hpp"
 #include "io/column_choice.hpp"
 #include "io/columnar/fill.hpp"
@@ -149,6 +150,10 @@ Table read_file(PluginFile& file, ReadOptions& options, Schema* schema, const Ru
   if (selection.columns.empty()) {
     throw Error(ErrorCode::invalid_data,
                 columns->n_children == 0 ? "has no columns" : "has no columns but ignored ones", {file.name()});
+  }
+  if (const std::int64_t bytes = checked::mul(std::ssize(selection.columns), kColumnBytes), budget = memory_budget(run);
+      bytes > budget) {
+    refuse_memory_from("its columns, without their values, need", bytes, budget, {file.name()});
   }
   selection.fields = chosen_fields(*columns, selection.columns, file.name());
   choice.forget_ignored();
