@@ -105,7 +105,8 @@ TEST(TableStatistics, ClassesWithManyValuesCountThoseThatOccur) {
       // In the column of the groups, only the group's own value occurs.
       const ColumnStatistics& own = statistics.classes[group].columns[0];
       const bool any = own.rows > 0;
-      EXPECT_EQ(own.codes, any ? std::vector<std::int32_t>{static_cast<std::int32_t>(group)} : std::vector<std::int32_t>());
+      EXPECT_EQ(own.codes,
+                any ? std::vector<std::int32_t>{static_cast<std::int32_t>(group)} : std::vector<std::int32_t>());
       EXPECT_EQ(own.counts, any ? std::vector<std::int64_t>{own.rows} : std::vector<std::int64_t>());
       EXPECT_EQ(own.count, own.rows);
       EXPECT_EQ(own.distinct, any ? 1 : 0);

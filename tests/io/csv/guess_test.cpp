@@ -212,7 +212,8 @@ TEST(CsvGuess, DatesThatComeLateOrTurnIntoText) {
 // it. The second column is what makes the file larger.
 TEST(CsvGuess, AColumnIsWhatAllOfItsFieldsAreHoweverManyAreGuessedFrom) {
   const char* const first[] = {"", "1", "2.5", "2020-01-02", "word", "1e3", "12"};
-  const char* const odd[] = {"", "7", "1,5", "x", "2020-05-06", "007", "12345678901234567890", "?", "true", "2020", "20200506"};
+  const char* const odd[] = {"",  "7",    "1,5",  "x",       "2020-05-06", "007", "12345678901234567890",
+                             "?", "true", "2020", "20200506"};
   for (const std::string separator : {",", ";"}) {
     for (const char* const usual : first) {
       for (const char* const other : odd) {
