@@ -109,6 +109,12 @@ def empty_members(folder, n):
     return ["info", written(folder, "h.csv.gz", gzip.compress(b"") * n + gzip.compress(b"a\n1\n"))]
 
 
+@case("csv", 30_000)
+def a_report_of_many_columns(folder, n):
+    text = ",".join(f"c{i}" for i in range(n)) + "\n" + ",".join("1" * n) + "\n"
+    return ["report", written(folder, "h.csv", text), "-o", "o.html"], n * 2 * COLUMN
+
+
 # ARFF
 
 def attributes(n, type="real"):
@@ -482,7 +488,7 @@ def one_long_value_of_all_cuts(folder, n):
 
 @case("cuts model", 50_000)
 def cuts_of_a_long_name(folder, n):
-    columns = [codes("name", [0] * n, [LONG]), doubles("number", range(n)), codes("value", [-1] * n, [])]
+    columns = [codes("name", [0] * n, ["x" * (20 * n)]), doubles("number", range(n)), codes("value", [-1] * n, [])]
     return model(folder, "cuts", CUTS, [("cuts", n, columns)])
 
 
