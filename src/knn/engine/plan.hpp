@@ -18,6 +18,7 @@ struct Method {
   BlockOrder order = BlockOrder::table;   ///< cpu_filter
   Visit visit = Visit::tiles;             ///< cpu_filter, if order is near
   ScanKind kind = ScanKind::differences;  ///< cpu_filter; difference_filter: differences or byte_differences
+  bool values = false;                    ///< cpu_filter, visit queries: blocks of values instead of images
   std::string reason = {};                ///< printed by --explain
   ScanKind lone_kind = kind;              ///< what a search of one query takes instead of `kind`
 };

@@ -26,9 +26,21 @@ ScanKind kind_of(const ImageMap& map, const WantedImages& wanted) {
 
 void add_missing_images(FilterIndex& index, const RowMapper& mapper, const TrainPart& part, std::int64_t width,
                         const WantedImages& wanted, ThreadPool& pool, const CancelToken& cancel) {
-  RowImages rows;
-  make_once(index.images, [&] { return make_train_images(mapper, part, width, wanted.order, rows, pool, cancel); });
-  const ImageSource source{mapper, part, width, *index.images, rows};
+  FloatBlocks floats;
+  make_once(index.images, [&] {
+    return make_train_images(mapper, part, width, wanted.order, *wanted.splits, wanted.values ? nullptr : &floats, pool,
+                             cancel);
+  });
+  if (wanted.values) {
+    make_once(index.values, [&] { return make_value_blocks(*index.images, part, width, pool, cancel); });
+    index.map = mapper.shared_map();
+    index.kind = ScanKind::differences;
+    return;
+  }
+  if (wanted.near_rows && index.images->ordered() && width <= NearRows::kMostColumns) {
+    make_once(index.near_rows, [&] { return make_near_rows(*index.images, part, width, pool, cancel); });
+  }
+  const ImageSource source{mapper, part, width, *index.images, floats};
   index.map = mapper.shared_map();
   index.kind = kind_of(source.map(), wanted);
   if (!in_bytes(index.kind) || (wanted.queries_lack_values && !takes_missing(index.kind, wanted))) {

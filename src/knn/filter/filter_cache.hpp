@@ -9,6 +9,7 @@
 #include "knn/filter/derived_images.hpp"
 #include "knn/filter/image_map.hpp"
 #include "knn/filter/present_products.hpp"
+#include "knn/filter/row_copies.hpp"
 
 namespace stope::knn {
 
@@ -17,6 +18,8 @@ struct FilterIndex {
   std::shared_ptr<const TrainImages> images;
   ScanKind kind = ScanKind::differences;
   std::shared_ptr<const FloatBlocks> floats;       // scans in floats
+  std::shared_ptr<const NearRows> near_rows;       // where they pay
+  std::shared_ptr<const ValueBlocks> values;       // WantedImages::values
   std::shared_ptr<const FloatProducts> products;   // kind products
   std::shared_ptr<const ByteImages> nibbles;       // kind nibble_products
   std::shared_ptr<const ByteImages> bytes;         // the last one asked for of the other kinds in bytes
@@ -25,13 +28,16 @@ struct FilterIndex {
   /// The images of another kind in bytes.
   const ByteImages& whole_numbers() const { return kind == ScanKind::nibble_products ? *nibbles : *bytes; }
   /// Everything that was made from rows.
-  auto made() const { return std::tie(images, floats, products, nibbles, bytes, present); }
+  auto made() const { return std::tie(images, floats, near_rows, values, products, nibbles, bytes, present); }
 };
 
 /// The images that a search wants, for the scans that its instruction set has.
 struct WantedImages {
   BlockOrder order = BlockOrder::table;
   ScanKind kind = ScanKind::differences;
+  const SplitKernels* splits = nullptr;
+  bool near_rows = false;  ///< copies of short rows in that order
+  bool values = false;     ///< blocks of values instead of images in floats
   bool queries_lack_values = false;
   bool has_present_differences = false, has_present_products = false;  ///< scans in bytes that take missing values
 };

@@ -10,6 +10,7 @@
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "device/instances.hpp"
+#include "knn/engine/search_history.hpp"
 #include "knn/filter/near_order.hpp"
 #include "knn/filter/tile_search.hpp"
 
@@ -20,18 +21,20 @@ class FilterSearcher final : public Searcher {
  public:
   FilterSearcher(const Fitted& fitted, const Plan& plan, ThreadPool& pool, const RunOptions& run,
                  const FilterForm& form, ScanFunction (*scan_of)(const FilterForm&, ScanKind), BoxFunctions boxes,
-                 const EncodeKernels& encode)
+                 ValueFunctions values, const EncodeKernels& encode, const SplitKernels& splits)
       : fitted_(fitted),
         plan_(plan),
         run_(run),
         scans_(scans_of(form, scan_of)),
         boxes_(boxes),
+        values_(values),
         mapper_(fitted.filters().map(fitted, form), encode),
+        splits_(splits),
         pool_(pool) {}
 
   PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
     const RowImages queries = make_row_images(mapper_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
-    take_part(part, queries.missing);
+    take_part(part, selection, block.n, queries.missing);
     tile_queries_ = tile_queries(block.n);
     if (tile_queries_ > room_) retire_work_spaces(tile_queries_);
     const std::vector<std::int64_t> order = query_order(queries, block.n);
@@ -46,6 +49,8 @@ class FilterSearcher final : public Searcher {
                               .part = part,
                               .scans = scans_.data(),
                               .boxes = boxes_,
+                              .values = values_,
+                              .with_values = values_fit() && !queries.missing && index_.values != nullptr,
                               .visit = plan_.method.visit,
                               .block = block,
                               .queries = queries,
@@ -125,7 +130,8 @@ class FilterSearcher final : public Searcher {
 
   std::vector<std::int64_t> query_order(const RowImages& queries, std::int64_t n) {
     if (index_.images->ordered() && tile_queries_ > 1) {
-      return near_order(queries.rows.data(), n, mapper_.image_map().n_columns(), tile_queries_, pool_, run_.cancel);
+      return near_order(queries.rows.data(), n, mapper_.image_map().n_columns(), tile_queries_, splits_, pool_,
+                        run_.cancel);
     }
     std::vector<std::int64_t> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), 0);
@@ -158,12 +164,31 @@ class FilterSearcher final : public Searcher {
     return too_long ? PartEnd::list_too_long : PartEnd::complete;
   }
 
+  // Formulas that add up squares are computed for all rows of a block at once, faster than a bound and some formulas.
+  bool values_fit() const {
+    const FilterForm& form = mapper_.image_map().form();
+    return plan_.method.values && fitted_.kernel().sums_plain_squares() && form.term == Term::square &&
+           (form.finish == Finish::root || form.finish == Finish::identity) &&
+           fitted_.width() <= ValueBlocks::kMostColumns;
+  }
+
+  // To copy a row costs as much as to read one for its distance. A query reads a few more than its neighbours.
+  bool near_rows_pay(const TrainPart& part, const Selection& selection, std::int64_t n_queries) const {
+    constexpr std::int64_t kMore = 6, kMostWithin = 64;
+    const std::int64_t so_far = fitted_.resident() ? fitted_.history().n_queries() : n_queries;
+    return std::max(so_far, n_queries) >=
+           part.n / (kMore + (selection.ks.empty() ? kMostWithin : selection.ks.front()));
+  }
+
   // The index of a whole table is kept with the table, that of a part only until the next part.
-  void take_part(const TrainPart& part, bool queries_lack_values) {
+  void take_part(const TrainPart& part, const Selection& selection, std::int64_t n_queries, bool queries_lack_values) {
     const bool same = index_.images != nullptr && part.first == first_row_;
     if (same && (!queries_lack_values || queries_lacked_values_)) return;
     const WantedImages wanted{.order = plan_.method.order,
                               .kind = kind(),
+                              .splits = &splits_,
+                              .near_rows = near_rows_pay(part, selection, n_queries),
+                              .values = values_fit() && !queries_lack_values,
                               .queries_lack_values = queries_lack_values,
                               .has_present_differences = has(ScanKind::byte_differences_present),
                               .has_present_products = has(ScanKind::byte_products_present)};
@@ -192,7 +217,7 @@ class FilterSearcher final : public Searcher {
 
   TileSearch& work_space(int worker) {
     std::unique_ptr<TileSearch>& space = work_spaces_[static_cast<std::size_t>(worker)];
-    if (space == nullptr) space = std::make_unique<TileSearch>(index_, room_);
+    if (space == nullptr) space = std::make_unique<TileSearch>(index_, values_, room_);
     return *space;
   }
 
@@ -201,7 +226,9 @@ class FilterSearcher final : public Searcher {
   const RunOptions& run_;
   const std::array<ScanFunction, kScanKinds> scans_;
   const BoxFunctions boxes_;
+  const ValueFunctions values_;
   const RowMapper mapper_;
+  const SplitKernels& splits_;
   ThreadPool& pool_;
   FilterIndex index_;  // of the part being searched
   std::int64_t first_row_ = 0;
@@ -221,10 +248,13 @@ std::unique_ptr<Searcher> make_filter_searcher(const Fitted& fitted, const Plan&
   constexpr device::Instances kScans = {scalar::scan, avx2::scan, avx512::scan, avx512vnni::scan};
   constexpr device::Instances kBoxes = {scalar::box_functions, avx2::box_functions, avx512::box_functions,
                                         avx512vnni::box_functions};
+  constexpr device::Instances kValues = {scalar::value_functions, avx2::value_functions, avx512::value_functions,
+                                         avx512vnni::value_functions};
   constexpr device::Instances kEncoders = {&scalar::kEncodeKernels, &avx2::kEncodeKernels, &avx512::kEncodeKernels};
+  constexpr device::Instances kSplits = {&scalar::kSplitKernels, &avx2::kSplitKernels, &avx512::kSplitKernels};
   const device::Backend backend = plan.backend.backend;
   return std::make_unique<FilterSearcher>(fitted, plan, pool, run, form, kScans.of(backend), kBoxes.of(backend)(form),
-                                          *kEncoders.of(backend));
+                                          kValues.of(backend)(), *kEncoders.of(backend), *kSplits.of(backend));
 }
 
 }  // namespace stope::knn

@@ -13,12 +13,7 @@ static_assert(kScanBlockRows % kTransposedRows == 0);
 
 // Writes the image at a position, and returns its residual.
 double put_row(const ImageSource& source, std::int64_t position, float* image) {
-  if (source.made.rows.empty()) {
-    return source.mapper.map(source.part.rows + source.images.row(position) * source.width, image);
-  }
-  const std::int64_t n_columns = source.map().n_columns();
-  std::copy_n(source.made.rows.data() + position * n_columns, n_columns, image);
-  return source.made.residuals[position];
+  return source.mapper.map(source.part.rows + source.images.row(position) * source.width, image);
 }
 
 // Writes a block, and returns the rows that are always listed. `rows` has room for kTransposedRows images.
@@ -71,6 +66,13 @@ class Scratch {
 
 void for_each_block(const ImageSource& source, ThreadPool& pool, const CancelToken& cancel, const UseBlock& use) {
   const std::int64_t n_columns = source.map().n_columns();
+  if (!source.made.blocks.empty()) {
+    make_blocks(source.images.n_blocks, pool, cancel, [&](std::int64_t number, int) {
+      use(number, source.made.blocks.data() + number * kScanBlockRows * n_columns,
+          source.made.always[static_cast<std::size_t>(number)]);
+    });
+    return;
+  }
   Scratch scratch(pool, checked::mul(n_columns, kScanBlockRows + kTransposedRows));
   make_blocks(source.images.n_blocks, pool, cancel, [&](std::int64_t number, int worker) {
     float* const block = scratch.of(worker);
@@ -79,6 +81,7 @@ void for_each_block(const ImageSource& source, ThreadPool& pool, const CancelTok
 }
 
 FloatBlocks make_float_blocks(const ImageSource& source, ThreadPool& pool, const CancelToken& cancel) {
+  if (!source.made.blocks.empty()) return source.made;
   const std::int64_t n_columns = source.map().n_columns(), n_blocks = source.images.n_blocks;
   FloatBlocks floats;
   floats.blocks = Buffer<float>(checked::mul(source.n_slots(), n_columns));

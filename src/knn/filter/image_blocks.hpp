@@ -17,7 +17,7 @@ struct ImageSource {
   const TrainPart& part;
   std::int64_t width;
   const TrainImages& images;
-  const RowImages& made;  ///< of all positions, or of none
+  const FloatBlocks& made;  ///< all blocks, or none
 
   const ImageMap& map() const { return mapper.image_map(); }
   std::int64_t n_slots() const { return images.n_blocks * kScanBlockRows; }
@@ -28,11 +28,7 @@ struct ImageSource {
 using UseBlock = std::function<void(std::int64_t number, const float* block, std::uint64_t always)>;
 void for_each_block(const ImageSource& source, ThreadPool& pool, const CancelToken& cancel, const UseBlock& use);
 
-/// All blocks, for scans in floats.
-struct FloatBlocks {
-  Buffer<float> blocks;
-  std::vector<std::uint64_t> always;
-};
+/// Makes all blocks.
 FloatBlocks make_float_blocks(const ImageSource& source, ThreadPool& pool, const CancelToken& cancel);
 
 }  // namespace stope::knn

@@ -14,6 +14,7 @@
 #include "knn/filter/byte_grid.hpp"
 #include "knn/filter/row_image.hpp"
 #include "knn/filter/scan/scan.hpp"
+#include "knn/filter/split/split.hpp"
 #include "knn/filter/sum_bounds.hpp"
 
 namespace stope::knn {
@@ -93,20 +94,14 @@ class ImageMap {
 struct TrainImages {
   std::int64_t n_rows = 0;  ///< rows are numbered from the part's first
   std::int64_t n_blocks = 0;
-  double residual = 0.0;           ///< rows with a larger one, or with none, are always listed
-  double usual_size = 0.0;         ///< the largest |number| in all but one of 512 rows
-  bool missing = false;            ///< whether a row that has a bound may lack a value
-  std::vector<std::int64_t> rows;  ///< row at each position; empty: the position itself
-  BoxTree boxes;                   ///< around the blocks, if ordered
-  /// If ordered and at most kMostNearColumns wide: the encoded rows in this order, so that near rows share cache lines
-  /// and pages when their distances are computed. Otherwise empty.
-  Buffer<double> near_rows;
+  double residual = 0.0;      ///< rows with a larger one, or with none, are always listed
+  double usual_size = 0.0;    ///< the largest |number| in all but one of 512 rows
+  bool missing = false;       ///< whether a row that has a bound may lack a value
+  Buffer<std::int64_t> rows;  ///< row at each position; empty: the position itself
+  BoxTree boxes;              ///< around the blocks, if ordered
 
-  static constexpr std::int64_t kMostNearColumns = 8;
   bool ordered() const { return !rows.empty(); }
-  std::int64_t row(std::int64_t position) const {
-    return rows.empty() ? position : rows[static_cast<std::size_t>(position)];
-  }
+  std::int64_t row(std::int64_t position) const { return rows.empty() ? position : rows[position]; }
 };
 
 /// Images of rows, row-major, each with its residual (NaN: no image can bound the row).
@@ -118,9 +113,16 @@ struct RowImages {
 RowImages make_row_images(const RowMapper& mapper, const double* rows, std::int64_t n, std::int64_t width,
                           ThreadPool& pool, const CancelToken& cancel);
 
-/// Leaves the images of all rows in `rows`, in the order of their positions, if near rows are put together: that needs
-/// them. Those of rows that are always listed are then missing.
+/// Images of training rows in blocks, for scans in floats.
+struct FloatBlocks {
+  Buffer<float> blocks;               ///< as Scan::blocks; behind the last row, images are missing
+  std::vector<std::uint64_t> always;  ///< per block, the rows that are always listed
+};
+
+/// Leaves the blocks in `floats`, if that is not null and near rows are put together: that needs the images of all
+/// rows. Those of rows that are always listed are then missing.
 TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, std::int64_t width, BlockOrder order,
-                              RowImages& rows, ThreadPool& pool, const CancelToken& cancel);
+                              const SplitKernels& splits, FloatBlocks* floats, ThreadPool& pool,
+                              const CancelToken& cancel);
 
 }  // namespace stope::knn

@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
+#include "knn/filter/moved_rows.hpp"
 #include "knn/filter/scan/scan.hpp"
 #include "knn/filter/split_keys.hpp"
 #include "stope/buffer.hpp"
@@ -16,24 +17,12 @@ namespace {
 
 // Rows of a part are numbered in 32 bits, from its first one on.
 using Row = std::uint32_t;
-// A larger table begins with parts of so many rows.
-constexpr std::int64_t kMostRows = std::int64_t{1} << 31;
 // Parts whose images are copied, so that those of few columns stay in the second cache, and at last in the first.
 constexpr std::int64_t kCopiedRows[] = {std::int64_t{1} << 17, std::int64_t{1} << 14};
 constexpr int kCopies = 2;
 
 void run_alone(std::int64_t n_tasks, const std::function<void(std::int64_t)>& task) {
   for (std::int64_t i = 0; i < n_tasks; ++i) task(i);
-}
-
-// Returns how many rows of a part of n go to its first half: as many leaves as to the other, but a multiple of the
-// largest kBoxFan^i below their number.
-std::int64_t first_half(std::int64_t n, std::int64_t leaf) {
-  const std::int64_t leaves = checked::ceil_div(n, leaf);
-  std::int64_t unit = 1;
-  while (unit * kBoxFan < leaves) unit *= kBoxFan;
-  const std::int64_t units = std::max<std::int64_t>(1, (leaves + unit) / (2 * unit));
-  return units * unit * leaf;
 }
 
 // Splits parts of a table. The rows of every part stay in ascending order: so images are read from front to back, and
@@ -190,16 +179,48 @@ std::vector<Part> few_parts(std::vector<Part> parts, std::int64_t leaf, Row* row
 
 }  // namespace
 
+std::int64_t first_half(std::int64_t n, std::int64_t leaf) {
+  const std::int64_t leaves = checked::ceil_div(n, leaf);
+  std::int64_t unit = 1;
+  while (unit * kBoxFan < leaves) unit *= kBoxFan;
+  const std::int64_t units = std::max<std::int64_t>(1, (leaves + unit) / (2 * unit));
+  return units * unit * leaf;
+}
+
 std::vector<std::int64_t> near_order(const float* images, std::int64_t n, std::int64_t n_columns, std::int64_t leaf,
-                                     ThreadPool& pool, const CancelToken& cancel) {
+                                     const SplitKernels& kernels, ThreadPool& pool, const CancelToken& cancel) {
+  if (n_columns == 0 || n_columns > MovedRows::kMostColumns || n <= leaf) {
+    return near_order_by_number(images, n, n_columns, leaf, pool, cancel);
+  }
+  constexpr std::int64_t kRowsPerTask = 4096;
+  MovedRows rows(n, n_columns);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  const auto for_all_rows = [&](const auto& work) {
+    pool.parallel_for(checked::ceil_div(n, kRowsPerTask), cancel, [&](std::int64_t task, int) {
+      for (std::int64_t i = task * kRowsPerTask; i < std::min((task + 1) * kRowsPerTask, n); ++i) work(i);
+    });
+  };
+  for_all_rows([&](std::int64_t i) {
+    for (std::int64_t c = 0; c < n_columns; ++c) rows.keys(c)[i] = key_of(images[i * n_columns + c]);
+    rows.tags()[i] = static_cast<std::int32_t>(i % kMostRowsOrdered);
+  });
+  rows.order(leaf, kernels, pool, cancel);
+  for_all_rows([&](std::int64_t i) {
+    order[static_cast<std::size_t>(i)] = i / kMostRowsOrdered * kMostRowsOrdered + rows.tags()[i];
+  });
+  return order;
+}
+
+std::vector<std::int64_t> near_order_by_number(const float* images, std::int64_t n, std::int64_t n_columns,
+                                               std::int64_t leaf, ThreadPool& pool, const CancelToken& cancel) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   if (n_columns == 0 || n <= leaf) return order;
   Buffer<Row> rows(n);
   std::vector<Part> parts;
-  parts.reserve(static_cast<std::size_t>(checked::ceil_div(n, kMostRows)));
-  for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
-    const std::int64_t end = std::min(begin + kMostRows, n);
+  parts.reserve(static_cast<std::size_t>(checked::ceil_div(n, kMostRowsOrdered)));
+  for (std::int64_t begin = 0; begin < n; begin += kMostRowsOrdered) {
+    const std::int64_t end = std::min(begin + kMostRowsOrdered, n);
     std::iota(rows.begin() + begin, rows.begin() + end, Row{0});
     parts.push_back({begin, end, images + begin * n_columns});
   }

@@ -36,6 +36,8 @@ RowMapper::RowMapper(std::shared_ptr<const ImageMap> map, const EncodeKernels& k
     sources_.push_back(column.source);
   }
   if (first_ones) sources_.clear();
+  const bool only_numbers = first_ones && map_->equality().empty() && map_->form().space != Space::unit_rows;
+  if (only_numbers) few_sum_ = residual_sum(map_->form());
   if (map_->n_numeric() < kernels.least_numbers) return;
   if (first_ones || map_->form().space != Space::unit_rows) sum_ = residual_sum(map_->form());
 }
@@ -64,6 +66,15 @@ double RowMapper::map_numbers(const double* row, float* image) const {
     run.scales += run.n;
   }
   return residual;
+}
+
+void RowMapper::map_columns(const double* rows, std::int64_t n, float* images, double* residuals) const {
+  const NumberRun run{centres_.data(), scales_.data(), map_->n_numeric(), 1.0, few_sum_};
+  kernels_.few_numbers(run, rows, n, images, kRowsTogether, residuals);
+  for (std::int64_t r = 0; r < n; ++r) {
+    const bool bounded = residuals[r] < std::numeric_limits<double>::infinity();
+    residuals[r] = bounded ? finished_residual(map_->form(), residuals[r]) : std::numeric_limits<double>::quiet_NaN();
+  }
 }
 
 double RowMapper::map(const double* row, float* image) const {

@@ -48,7 +48,7 @@ std::int64_t lowest_first(Hit* hits, std::int64_t n, std::int64_t wanted) {
 
 }  // namespace
 
-TileSearch::TileSearch(const FilterIndex& index, std::int64_t n)
+TileSearch::TileSearch(const FilterIndex& index, ValueFunctions values, std::int64_t n)
     : queries_(index),
       cuts_(static_cast<std::size_t>(n)),
       box_cuts_(kScanTileQueries),
@@ -57,7 +57,8 @@ TileSearch::TileSearch(const FilterIndex& index, std::int64_t n)
       hits_(capacity_ * n),
       n_hits_(static_cast<std::size_t>(n)),
       rows_(kMostRows),
-      distances_(kMostRows) {}
+      distances_(kMostRows),
+      near_sums_(values) {}
 
 std::int64_t TileSearch::bytes(std::int64_t n_columns) {
   // The images twice, the tile's box, and at most three bytes a column, and a gap of a group.
@@ -237,8 +238,8 @@ void TileSearch::evaluate(std::int64_t i, const std::int64_t* blocks, const Hit*
   const TrainImages& images = *context.index.images;
   const std::int64_t width = context.fitted.width();
   const double* query = context.block.rows + which_[i] * width;
-  const bool near = !images.near_rows.empty();
-  const double* const rows = near ? images.near_rows.data() : context.part.rows;
+  const bool near = context.index.near_rows != nullptr;
+  const double* const rows = near ? context.index.near_rows->rows.data() : context.part.rows;
   for (std::int64_t begin = 0; begin < n; begin += kMostRows) {
     const std::int64_t count = std::min(kMostRows, n - begin);
     for (std::int64_t h = 0; h < count; ++h) {

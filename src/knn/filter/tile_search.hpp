@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "knn/engine/searcher.hpp"
+#include "knn/filter/near_sums.hpp"
 #include "knn/filter/tile_queries.hpp"
 #include "knn/lists/collector.hpp"
 
@@ -36,6 +37,8 @@ struct TileContext {
   const TrainPart& part;
   const ScanFunction* scans;  ///< per ScanKind; null where there is none
   BoxFunctions boxes;
+  ValueFunctions values;
+  bool with_values;  ///< whether queries look at blocks of values instead of images
   Visit visit;
   const QueryBlock& block;
   const RowImages& queries;
@@ -52,7 +55,7 @@ struct TileContext {
 class TileSearch {
  public:
   /// Makes room for n <= kScanTileQueries queries.
-  TileSearch(const FilterIndex& index, std::int64_t n);
+  TileSearch(const FilterIndex& index, ValueFunctions values, std::int64_t n);
 
   /// Searches `n` queries of the block, numbered by `which`, in blocks [begin, end) of the index.
   /// The lists of query i go to collectors()[i]; they go on from earlier parts' lists if `begin` is 0.
@@ -87,12 +90,23 @@ class TileSearch {
   void visit_nearest();
   void visit_within_reach(std::int64_t size);
   void visit_one_by_one();
-  void visit_tree(std::int64_t i, Scan& scan);
+  void visit_tree(std::int64_t i, Scan* scan);
   std::int64_t last_row_of(std::int64_t i) const;
   int close_far_boxes(std::int64_t i, int level);
   void visit_block_without_threshold(std::int64_t i, Scan& scan);
   void visit_blocks(std::int64_t i, Scan& scan, float seen);
   float reach() const;
+
+  // tile_values.cpp
+  void begin_values(std::int64_t i);
+  std::uint64_t nearest_sums(const double* sums, std::int64_t wanted, double& bound) const;
+  double most_of_sum(std::int64_t i) const;
+  bool lacks_candidates(std::int64_t i) const;
+  void visit_values(std::int64_t i);
+  void take_values(std::int64_t i, std::int64_t block, std::uint64_t near, const double* sums);
+  void offer_row(std::int64_t i, std::int64_t row, double sum);
+  void offer_sums(std::int64_t i);
+  void end_values(std::int64_t i);
 
   // tile_search.cpp
   bool list_too_long() const;
@@ -125,7 +139,12 @@ class TileSearch {
   std::vector<std::pair<float, std::int64_t>> near_;  // distance of a box, its block
   BoxScan box_scan_{};
   float likely_reach_ = kNoLimit;  // of the next query, from the one before
-  std::vector<OpenGroup> open_;    // per level of the boxes: the group that is being looked at
+  // Where blocks have values:
+  double likely_sum_ = 0.0;  // the sum of squares for that reach
+  bool as_sums_ = false;     // whether the candidates of the query are in near_sums_, not in its collector
+  NearSums near_sums_;
+  std::vector<Neighbor> nearest_;
+  std::vector<OpenGroup> open_;  // per level of the boxes: the group that is being looked at
   std::int64_t n_visited_ = 0;
   FilterCounts counts_;
 };

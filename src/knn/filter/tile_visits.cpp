@@ -156,13 +156,20 @@ void TileSearch::visit_one_by_one() {
   open_.resize(static_cast<std::size_t>(context_->index.images->boxes.n_levels()));
   const bool squares = context_->index.map->form().term == Term::square;
   likely_reach_ = kNoLimit;
+  likely_sum_ = std::numeric_limits<double>::infinity();
   Scan scan{};
-  describe(scan, 0, 1);
+  if (!context_->with_values) describe(scan, 0, 1);
   for (std::int64_t i = 0; i < n_; ++i) {
     context_->cancel.check();
-    queries_.describe(scan, i, 1);
-    scan.cuts = &cuts_[static_cast<std::size_t>(i)];
-    visit_tree(i, scan);
+    if (context_->with_values) {
+      begin_values(i);
+      visit_tree(i, nullptr);
+      end_values(i);
+    } else {
+      queries_.describe(scan, i, 1);
+      scan.cuts = &cuts_[static_cast<std::size_t>(i)];
+      visit_tree(i, &scan);
+    }
     likely_reach_ = box_cuts_[i] * (squares ? kReachOfNext : std::sqrt(kReachOfNext));
     if (collectors_[static_cast<std::size_t>(i)].too_long()) return;
   }
@@ -171,7 +178,8 @@ void TileSearch::visit_one_by_one() {
 // Visits the blocks within reach of a query. Of the boxes that lie in an open box, the nearest is opened first, and all
 // that lie in it come before the next. So the first blocks are near, and their distances keep the others closed. Where
 // k rows are equal to the query, so do their numbers: equal rows stand in their order, and there may be many of them.
-void TileSearch::visit_tree(std::int64_t i, Scan& scan) {
+// Without a scan, blocks have values.
+void TileSearch::visit_tree(std::int64_t i, Scan* scan) {
   const BoxTree& tree = context_->index.images->boxes;
   const float* const point = queries_.image(i);
   const std::int64_t visited = counts_.scanned;
@@ -192,17 +200,17 @@ void TileSearch::visit_tree(std::int64_t i, Scan& scan) {
     } else if (level > 0) {
       group.boxes &= ~(std::uint32_t{1} << nearest);
       open(--level, first_box + nearest);
-    } else if (collectors_[static_cast<std::size_t>(i)].lacking() > 0) {
+    } else if (scan == nullptr ? lacks_candidates(i) : collectors_[static_cast<std::size_t>(i)].lacking() > 0) {
       group.boxes &= ~(std::uint32_t{1} << nearest);
       blocks_.assign(1, first_box + nearest);
-      visit_block_without_threshold(i, scan);
+      scan == nullptr ? visit_values(i) : visit_block_without_threshold(i, *scan);
     } else {
       // All that the group still has within reach are compared at once.
       blocks_.clear();
       for (; group.boxes != 0; group.boxes &= group.boxes - 1) {
         blocks_.push_back(first_box + std::countr_zero(group.boxes));
       }
-      visit_blocks(i, scan, kNothingSeen);
+      scan == nullptr ? visit_values(i) : visit_blocks(i, *scan, kNothingSeen);
     }
   }
   counts_.skipped += kScanBlockRows * context_->index.images->n_blocks - (counts_.scanned - visited);

@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
 #include "knn/filter/image_map.hpp"
+#include "knn/filter/moved_rows.hpp"
 #include "knn/filter/near_order.hpp"
 #include "knn/filter/row_mapper.hpp"
 
@@ -63,79 +64,156 @@ Usual usual_of(const RowMapper& mapper, const TrainPart& part, std::int64_t widt
   return usual;
 }
 
-// Makes rows that are always listed rows of missing values. Their images say too little about where they are, so the
-// boxes around them are open; together in few blocks they open few.
-void hide_images(double usual, std::int64_t n_columns, RowImages& images, ThreadPool& pool, const CancelToken& cancel) {
-  const std::int64_t n = images.residuals.size();
-  pool.parallel_for(checked::ceil_div(n, kRowsPerTask), cancel, [&](std::int64_t task, int) {
-    const std::int64_t end = std::min((task + 1) * kRowsPerTask, n);
+// Calls work(row, image, residual) for every row, in parallel.
+template <class Work>
+void map_rows(const RowMapper& mapper, const TrainPart& part, std::int64_t width, ThreadPool& pool,
+              const CancelToken& cancel, const Work& work) {
+  pool.parallel_for(checked::ceil_div(part.n, kRowsPerTask), cancel, [&](std::int64_t task, int) {
+    std::vector<float> image(static_cast<std::size_t>(mapper.image_map().n_columns()));
+    const std::int64_t end = std::min((task + 1) * kRowsPerTask, part.n);
     for (std::int64_t r = task * kRowsPerTask; r < end; ++r) {
-      if (images.residuals[r] <= usual) continue;
-      std::fill_n(images.rows.data() + r * n_columns, n_columns, std::numeric_limits<float>::quiet_NaN());
+      const double residual = mapper.map(part.rows + r * width, image.data());
+      work(r, image.data(), residual);
     }
   });
 }
 
-// Puts the box around `n` images.
-void put_box(const float* rows, std::int64_t number, std::int64_t n, std::int64_t n_columns, BoxLevel& boxes) {
+// Puts the box around the rows of a block. Behind the last row of the table a block has no rows.
+void put_box(const float* block, std::int64_t number, std::int64_t n, std::int64_t n_columns, BoxLevel& boxes) {
   for (std::int64_t c = 0; c < n_columns; ++c) {
+    const float* const column = block + c * kScanBlockRows;
     float low = std::numeric_limits<float>::infinity(), high = -low;
     bool missing = false;
     for (std::int64_t i = 0; i < n; ++i) {
-      const float value = rows[i * n_columns + c];
-      low = value < low ? value : low;
-      high = value > high ? value : high;
-      missing |= value != value;
+      low = column[i] < low ? column[i] : low;
+      high = column[i] > high ? column[i] : high;
+      missing |= column[i] != column[i];
     }
     boxes.widen(number, c, missing ? std::numeric_limits<float>::quiet_NaN() : low, high);
   }
 }
 
-// Puts the images into the order of the blocks, so that near rows lie side by side, and makes the boxes and the copies
-// of short rows on the way.
-void order_rows(const RowMapper& mapper, const TrainPart& part, std::int64_t width, RowImages& images,
-                TrainImages& train, ThreadPool& pool, const CancelToken& cancel) {
+// Makes the boxes around blocks, and the blocks if they are wanted. put(position, n, block) writes the images of the
+// rows of a block, and returns those that are always listed. Their images say too little about where they are, and are
+// missing: the boxes around them are open, and together in few blocks they open few.
+template <class Put>
+void put_blocks(std::int64_t n_columns, TrainImages& train, FloatBlocks* floats, ThreadPool& pool,
+                const CancelToken& cancel, const Put& put) {
   constexpr std::int64_t kBlocksPerTask = 64;
-  const std::int64_t n_columns = mapper.image_map().n_columns();
-  RowImages ordered{Buffer<float>(checked::mul(train.n_rows, n_columns)), Buffer<double>(train.n_rows), images.missing};
-  prefer_huge_pages(ordered.rows.data(), static_cast<std::size_t>(ordered.rows.size()) * sizeof(float));
-  if (width <= TrainImages::kMostNearColumns) {
-    train.near_rows = Buffer<double>(checked::mul(train.n_rows, width));
-    prefer_huge_pages(train.near_rows.data(), static_cast<std::size_t>(train.near_rows.size()) * sizeof(double));
+  const std::int64_t block_size = kScanBlockRows * n_columns;
+  if (floats != nullptr) {
+    floats->blocks = Buffer<float>(checked::mul(train.n_blocks, block_size));
+    prefer_huge_pages(floats->blocks.data(), static_cast<std::size_t>(floats->blocks.size()) * sizeof(float));
+    floats->always.assign(static_cast<std::size_t>(train.n_blocks), 0);
   }
   BoxLevel boxes(train.n_blocks, n_columns);
-  const auto put_block = [&](std::int64_t number) {
-    const std::int64_t first = number * kScanBlockRows, end = std::min(first + kScanBlockRows, train.n_rows);
-    if (!train.near_rows.empty()) {
-      // A loop of its own, so that many rows are on their way from memory at once.
-      double* to = train.near_rows.data() + first * width;
-      for (std::int64_t position = first; position < end; ++position) {
-        const double* const from = part.rows + train.row(position) * width;
-        for (std::int64_t c = 0; c < width; ++c) *to++ = from[c];
-      }
-    }
-    for (std::int64_t position = first; position < end; ++position) {
-      const std::int64_t row = train.row(position);
-      float* const image = ordered.rows.data() + position * n_columns;
-      boxes.add_row(number, row);
-      if (train.near_rows.empty()) {
-        std::copy_n(images.rows.data() + row * n_columns, n_columns, image);
-        ordered.residuals[position] = images.residuals[row];
-        continue;
-      }
-      // The image is made once more from the row, which is near: to read it would be another cache miss.
-      const double residual = mapper.map(train.near_rows.data() + position * width, image);
-      ordered.residuals[position] = residual;
-      if (!(residual <= train.residual)) std::fill_n(image, n_columns, std::numeric_limits<float>::quiet_NaN());
-    }
-    put_box(ordered.rows.data() + first * n_columns, number, end - first, n_columns, boxes);
-  };
   pool.parallel_for(checked::ceil_div(train.n_blocks, kBlocksPerTask), cancel, [&](std::int64_t task, int) {
     const std::int64_t end = std::min((task + 1) * kBlocksPerTask, train.n_blocks);
-    for (std::int64_t number = task * kBlocksPerTask; number < end; ++number) put_block(number);
+    std::vector<float> room(floats == nullptr ? static_cast<std::size_t>(block_size) : 0);
+    for (std::int64_t number = task * kBlocksPerTask; number < end; ++number) {
+      const std::int64_t first = number * kScanBlockRows,
+                         n = std::min<std::int64_t>(kScanBlockRows, train.n_rows - first);
+      float* const block = floats == nullptr ? room.data() : floats->blocks.data() + number * block_size;
+      if (n < kScanBlockRows) std::fill_n(block, block_size, std::numeric_limits<float>::quiet_NaN());
+      const std::uint64_t always = put(first, n, block);
+      if (floats != nullptr) floats->always[static_cast<std::size_t>(number)] = always;
+      put_box(block, number, n, n_columns, boxes);
+      const auto rows = train.rows.begin() + first;
+      boxes.add_row(number, *std::min_element(rows, rows + n));
+    }
   });
   train.boxes = BoxTree(std::move(boxes), pool, cancel);
-  images = std::move(ordered);
+}
+
+// Makes the keys of rows that are only numbers, many rows at once. put_tag(row, residual) says whether a row is always
+// listed.
+template <class PutTag>
+void map_columns(const RowMapper& mapper, const TrainPart& part, MovedRows& rows, const PutTag& put_tag,
+                 ThreadPool& pool, const CancelToken& cancel) {
+  constexpr std::int64_t kTogether = RowMapper::kRowsTogether;
+  static_assert(kRowsPerTask % kTogether == 0);
+  const std::int64_t n_columns = rows.n_columns();
+  pool.parallel_for(checked::ceil_div(part.n, kRowsPerTask), cancel, [&](std::int64_t task, int) {
+    float images[MovedRows::kMostColumns * kTogether];
+    double residuals[kTogether];
+    const std::int64_t end = std::min((task + 1) * kRowsPerTask, part.n);
+    for (std::int64_t first = task * kRowsPerTask; first < end; first += kTogether) {
+      const std::int64_t n = std::min(kTogether, end - first);
+      mapper.map_columns(part.rows + first * n_columns, n, images, residuals);
+      for (std::int64_t c = 0; c < n_columns; ++c) {
+        std::int32_t* const keys = rows.keys(c) + first;
+        for (std::int64_t i = 0; i < n; ++i) keys[i] = key_of(images[c * kTogether + i]);
+      }
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (!put_tag(first + i, residuals[i])) continue;
+        for (std::int64_t c = 0; c < n_columns; ++c) rows.keys(c)[first + i] = kMissingKey;
+      }
+    }
+  });
+}
+
+// Rows of few columns are moved when they are put into order, and stand in blocks afterwards. The sign of a row's tag
+// says that it is always listed.
+void order_few_columns(const RowMapper& mapper, const TrainPart& part, std::int64_t width, const SplitKernels& splits,
+                       TrainImages& train, FloatBlocks* floats, ThreadPool& pool, const CancelToken& cancel) {
+  const std::int64_t n_columns = mapper.image_map().n_columns();
+  MovedRows rows(train.n_rows, n_columns);
+  const auto put_tag = [&](std::int64_t r, double residual) {
+    const bool always = !(residual <= train.residual);
+    rows.tags()[r] = static_cast<std::int32_t>(r % kMostRowsOrdered) | (always ? INT32_MIN : 0);
+    return always;
+  };
+  if (mapper.maps_columns() && n_columns == width) {
+    map_columns(mapper, part, rows, put_tag, pool, cancel);
+  } else {
+    map_rows(mapper, part, width, pool, cancel, [&](std::int64_t r, const float* image, double residual) {
+      const bool always = put_tag(r, residual);
+      for (std::int64_t c = 0; c < n_columns; ++c) rows.keys(c)[r] = always ? kMissingKey : key_of(image[c]);
+    });
+  }
+  rows.order(kScanBlockRows, splits, pool, cancel);
+  put_blocks(n_columns, train, floats, pool, cancel, [&](std::int64_t first, std::int64_t n, float* block) {
+    for (std::int64_t c = 0; c < n_columns; ++c) {
+      const std::int32_t* const keys = rows.keys(c) + first;
+      for (std::int64_t i = 0; i < n; ++i) block[c * kScanBlockRows + i] = value_of(keys[i]);
+    }
+    std::uint64_t always = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int32_t tag = rows.tags()[first + i];
+      train.rows[first + i] = first / kMostRowsOrdered * kMostRowsOrdered + (tag & INT32_MAX);
+      always |= std::uint64_t{tag < 0} << i;
+    }
+    return always;
+  });
+}
+
+void order_many_columns(const RowMapper& mapper, const TrainPart& part, std::int64_t width, TrainImages& train,
+                        FloatBlocks* floats, ThreadPool& pool, const CancelToken& cancel) {
+  const std::int64_t n_columns = mapper.image_map().n_columns();
+  RowImages images{Buffer<float>(checked::mul(train.n_rows, n_columns)), Buffer<double>(train.n_rows)};
+  prefer_huge_pages(images.rows.data(), static_cast<std::size_t>(images.rows.size()) * sizeof(float));
+  map_rows(mapper, part, width, pool, cancel, [&](std::int64_t r, const float* image, double residual) {
+    float* const to = images.rows.data() + r * n_columns;
+    images.residuals[r] = residual;
+    if (residual <= train.residual) {
+      std::copy_n(image, n_columns, to);
+    } else {
+      std::fill_n(to, n_columns, std::numeric_limits<float>::quiet_NaN());
+    }
+  });
+  const std::vector<std::int64_t> order =
+      near_order_by_number(images.rows.data(), train.n_rows, n_columns, kScanBlockRows, pool, cancel);
+  std::copy(order.begin(), order.end(), train.rows.begin());
+  put_blocks(n_columns, train, floats, pool, cancel, [&](std::int64_t first, std::int64_t n, float* block) {
+    std::uint64_t always = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t row = train.rows[first + i];
+      const float* const image = images.rows.data() + row * n_columns;
+      for (std::int64_t c = 0; c < n_columns; ++c) block[c * kScanBlockRows + i] = image[c];
+      always |= std::uint64_t{!(images.residuals[row] <= train.residual)} << i;
+    }
+    return always;
+  });
 }
 
 }  // namespace
@@ -163,20 +241,23 @@ RowImages make_row_images(const RowMapper& mapper, const double* rows, std::int6
 }
 
 TrainImages make_train_images(const RowMapper& mapper, const TrainPart& part, std::int64_t width, BlockOrder order,
-                              RowImages& images, ThreadPool& pool, const CancelToken& cancel) {
-  const std::int64_t n = part.n, n_columns = mapper.image_map().n_columns();
+                              const SplitKernels& splits, FloatBlocks* floats, ThreadPool& pool,
+                              const CancelToken& cancel) {
   const Usual usual = usual_of(mapper, part, width);
   TrainImages train;
-  train.n_rows = n;
-  train.n_blocks = checked::ceil_div(n, kScanBlockRows);
+  train.n_rows = part.n;
+  train.n_blocks = checked::ceil_div(part.n, kScanBlockRows);
   train.residual = usual.residual;
   train.usual_size = usual.size;
   train.missing = mapper.image_map().lacks_values();
   if (order == BlockOrder::table) return train;
-  images = make_row_images(mapper, part.rows, n, width, pool, cancel);
-  hide_images(train.residual, n_columns, images, pool, cancel);
-  train.rows = near_order(images.rows.data(), n, n_columns, kScanBlockRows, pool, cancel);
-  order_rows(mapper, part, width, images, train, pool, cancel);
+  train.rows = Buffer<std::int64_t>(part.n);
+  prefer_huge_pages(train.rows.data(), static_cast<std::size_t>(part.n) * sizeof(std::int64_t));
+  if (mapper.image_map().n_columns() <= MovedRows::kMostColumns) {
+    order_few_columns(mapper, part, width, splits, train, floats, pool, cancel);
+  } else {
+    order_many_columns(mapper, part, width, train, floats, pool, cancel);
+  }
   return train;
 }
 

@@ -20,6 +20,9 @@ class Collector {
   void restore(const std::vector<Neighbor>* lists);
   /// RapidMiner's heaps must be offered rows in training order; the other kinds take them in any order.
   void offer(const Neighbor& candidate);
+  /// Takes the k nearest rows, or all if there are fewer, in their order, in place of offers; `nearest` gets memory
+  /// back.
+  void take_over(std::vector<Neighbor>& nearest) { nearest_.take_over(nearest); }
   /// Whether more rows lie within the radius than selection.longest. The list is unusable then.
   bool too_long() const { return too_long_; }
   /// How many rows the list lacks until it has a threshold; 0 for heaps and radii.

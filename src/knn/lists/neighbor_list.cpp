@@ -8,12 +8,18 @@ namespace stope::knn {
 void NearestList::reset(std::int64_t k) {
   k_ = k;
   heap_.clear();
+  sorted_ = false;
+}
+
+void NearestList::take_over(std::vector<Neighbor>& sorted) {
+  heap_.swap(sorted);
+  sorted_ = true;
 }
 
 void NearestList::offer(const Neighbor& candidate) {
   if (static_cast<std::int64_t>(heap_.size()) < k_) {
     heap_.push_back(candidate);
-    std::push_heap(heap_.begin(), heap_.end(), closer);
+    if (static_cast<std::int64_t>(heap_.size()) == k_) std::make_heap(heap_.begin(), heap_.end(), closer);
   } else if (k_ > 0 && closer(candidate, heap_.front())) {
     replace_farthest(candidate);
   }
@@ -41,7 +47,7 @@ std::int64_t NearestList::last_row() const {
 }
 
 void NearestList::take_sorted(std::vector<Neighbor>& out) {
-  std::sort_heap(heap_.begin(), heap_.end(), closer);
+  if (!sorted_) std::sort(heap_.begin(), heap_.end(), closer);
   out.assign(heap_.begin(), heap_.end());
   heap_.clear();
 }

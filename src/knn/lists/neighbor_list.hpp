@@ -28,6 +28,8 @@ class NearestList {
  public:
   void reset(std::int64_t k);
   void offer(const Neighbor& candidate);
+  /// Takes candidates in their order, at most k, in place of offers; `sorted` gets the memory of earlier ones.
+  void take_over(std::vector<Neighbor>& sorted);
   /// Hands on the candidates, closest first, and empties the list.
   void take_sorted(std::vector<Neighbor>& out);
   /// Returns the distance of the farthest of k candidates, infinity while there are fewer.
@@ -41,7 +43,8 @@ class NearestList {
   void replace_farthest(const Neighbor& candidate);
 
   std::int64_t k_ = 0;
-  std::vector<Neighbor> heap_;  // max-heap by `closer`
+  bool sorted_ = false;         // nothing is offered any more
+  std::vector<Neighbor> heap_;  // max-heap by `closer`, once there are k
 };
 
 /// Does what RapidMiner's BoundedPriorityQueue does (rapidminer_heap.hpp). Rows must be offered in training order.

@@ -44,6 +44,11 @@ class MeasureKernel {
   /// Thread-safe.
   virtual void evaluate_rows(const double* train, const std::int64_t* rows, std::int64_t n, const double* query,
                              double* out) const = 0;
+  /// Whether a distance is finish_sums() of the sum of squared differences, added up in column order from 0: numbers of
+  /// weight 1, none missing in the training rows.
+  virtual bool sums_plain_squares() const = 0;
+  /// Writes out[i] = the distance of which sums[i] is that sum. A sum that is NaN gives none.
+  virtual void finish_sums(const double* sums, std::int64_t n, double* out) const = 0;
   /// Returns what a filter computes for the measure, which lives as long as the program; null if there is no filter.
   virtual const FilterForm* filter_form() const = 0;
   /// The result is valid as long as the kernel.

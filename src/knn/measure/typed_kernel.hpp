@@ -69,6 +69,19 @@ class TypedKernel final : public MeasureKernel {
     }
   }
 
+  // The one plain term there is (HasPlainTerm) is a square.
+  bool sums_plain_squares() const override { return HasPlainTerm<M> && plain_; }
+
+  void finish_sums([[maybe_unused]] const double* sums, [[maybe_unused]] std::int64_t n,
+                   [[maybe_unused]] double* out) const override {
+    if constexpr (HasPlainTerm<M>) {
+      const auto width = static_cast<double>(n_features());
+      for (std::int64_t i = 0; i < n; ++i) {
+        out[i] = result_of_state<Quantity::distance>(measure_, PresentSum{sums[i], width});
+      }
+    }
+  }
+
   const FilterForm* filter_form() const override {
     if constexpr (kHasFilter<M>) {
       static_assert(has_scan(M::kFilter), "no scan computes this kFilter: see ScanSum in form.hpp");

@@ -8,6 +8,7 @@
 #include "base/memory.hpp"
 #include "base/threads_for.hpp"
 #include "knn/cuda_abi.hpp"
+#include "knn/filter/row_copies.hpp"
 #include "knn/filter/tile_search.hpp"
 #include "stope/error.hpp"
 
@@ -59,7 +60,7 @@ std::int64_t row_bytes(const Plan& plan, const Demand& demand) {
   if (space == TrainSpace::encoding) return encoded;
   constexpr std::int64_t kPerColumn = 2 * sizeof(float) + 3 + 1,
                          kPerRow = 3 * sizeof(double) + 3 * sizeof(std::int64_t);
-  const std::int64_t copied = demand.width <= TrainImages::kMostNearColumns ? demand.width * 8 : 0;
+  const std::int64_t copied = demand.width <= NearRows::kMostColumns ? demand.width * 8 : 0;
   return checked::add(encoded, checked::add(checked::mul(demand.filter_columns, kPerColumn), kPerRow + copied));
 }
 

@@ -105,7 +105,8 @@ class Sample {
   /// Returns the share of blocks that the boxes around them do not rule out, on average per query.
   double visited(const CancelToken& cancel) const {
     ThreadPool pool(1);
-    const std::vector<std::int64_t> order = near_order(images_.data(), n_, n_columns_, kScanBlockRows, pool, cancel);
+    const std::vector<std::int64_t> order =
+        near_order_by_number(images_.data(), n_, n_columns_, kScanBlockRows, pool, cancel);
     std::int64_t visited = 0, blocks = 0;
     std::vector<float> low, high, inside;
     for (std::int64_t block = 0; block < n_; block += kScanBlockRows, ++blocks) {
@@ -375,7 +376,12 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
                   : form->divisor == Divisor::none ? ScanKind::byte_products
                                                    : ScanKind::byte_products_present;
   }
-  if (!order.empty() || !scan.empty()) return method;
+  const auto with_values = [&](Method chosen) {
+    chosen.values = chosen.order == BlockOrder::near && chosen.visit == Visit::queries &&
+                    chosen.kind == ScanKind::differences && scan.empty();
+    return chosen;
+  };
+  if (!order.empty() || !scan.empty()) return with_values(method);
   if (queries < kLeastTermsForSample / n / map->n_columns()) {
     method.reason = "too few queries for a look at a sample";
     return method;
@@ -390,7 +396,7 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   }
   if (!visit.empty()) method.visit = visit == "queries" ? Visit::queries : Visit::tiles;
   if (n_queries == 1) method.kind = method.lone_kind;
-  return method;
+  return with_values(method);
 }
 
 }  // namespace stope::knn

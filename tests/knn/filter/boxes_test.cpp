@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -33,7 +35,19 @@ std::vector<float> random_images(std::int64_t n, std::int64_t n_columns, std::ui
 std::vector<std::int64_t> order_of(const std::vector<float>& images, std::int64_t n_columns, int threads) {
   ThreadPool pool(threads);
   const std::int64_t n = std::ssize(images) / n_columns;
-  return knn::near_order(images.data(), n, n_columns, kLeaf, pool, {});
+  return knn::near_order(images.data(), n, n_columns, kLeaf, knn::scalar::kSplitKernels, pool, {});
+}
+
+/// The kernels of the instruction sets that this machine has.
+std::vector<std::pair<std::string, const knn::SplitKernels*>> split_kernels() {
+  std::vector<std::pair<std::string, const knn::SplitKernels*>> all;
+  for (const BackendInfo& backend : device_info().backends) {
+    if (!backend.available) continue;
+    if (backend.name == "scalar") all.emplace_back(backend.name, &knn::scalar::kSplitKernels);
+    if (backend.name == "avx2") all.emplace_back(backend.name, &knn::avx2::kSplitKernels);
+    if (backend.name == "avx512") all.emplace_back(backend.name, &knn::avx512::kSplitKernels);
+  }
+  return all;
 }
 
 void expect_permutation(std::vector<std::int64_t> rows) {
@@ -104,6 +118,47 @@ TEST(NearOrder, PutsEqualRowsInTheirOrderAndMissingOnesLast) {
   for (std::size_t i = 0; i < 1920; ++i) EXPECT_GE(rows[i], 1000);
 }
 
+// Rows of few columns are moved, those of many are numbered. 70,001 rows are more than one thread splits alone.
+TEST(NearOrder, IsTheSameForMovedRows) {
+  const float values[] = {0.0F, -0.0F, 1.0F, -1.0F, 1e30F, -1e30F, 1e-40F, kMissing};
+  for (const std::int64_t n : {65, 127, 128, 1000, 4095, 5000, 16400, 140001}) {
+    for (const std::int64_t n_columns : {1, 2, 3, 8}) {
+      for (const int kind : {0, 1, 2, 3}) {
+        std::vector<float> images = random_images(n, n_columns, 31);
+        Random random(32);
+        for (std::size_t i = 0; i < images.size(); ++i) {
+          if (kind == 1) images[i] = values[random.below(std::size(values))];                 // ties, missing values
+          if (kind == 2) images[i] = i < images.size() / 2 ? kMissing : 0.5F;                 // nothing else
+          if (kind == 3) images[i] = static_cast<float>(random.below(5)) * images[i] - 1.5F;  // a heavy value
+        }
+        ThreadPool one(1), three(3);
+        const std::vector<std::int64_t> expected =
+            knn::near_order_by_number(images.data(), n, n_columns, kLeaf, one, {});
+        for (const auto& [name, kernels] : split_kernels()) {
+          for (ThreadPool* const pool : {&one, &three}) {
+            SCOPED_TRACE(name + ", " + std::to_string(n) + " x " + std::to_string(n_columns) + ", kind " +
+                         std::to_string(kind) + ", threads " + std::to_string(pool->size()));
+            ASSERT_EQ(knn::near_order(images.data(), n, n_columns, kLeaf, *kernels, *pool, {}), expected);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(NearOrder, KeysHaveTheOrderOfTheirValues) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  const float values[] = {-kInf, -3e38F, -1.0F, -1e-45F, -0.0F, 0.0F, 1e-45F, 1.0F, 3e38F, kInf, kMissing};
+  for (std::size_t i = 0; i < std::size(values); ++i) {
+    const float back = knn::value_of(knn::key_of(values[i]));
+    EXPECT_TRUE(std::bit_cast<std::uint32_t>(back) == std::bit_cast<std::uint32_t>(values[i]) || std::isnan(values[i]));
+    EXPECT_EQ(std::isnan(back), std::isnan(values[i]));
+    if (i > 0) {
+      EXPECT_LT(knn::key_of(values[i - 1]), knn::key_of(values[i]));
+    }
+  }
+}
+
 TEST(BoxTree, EveryBoxHoldsTheBoxesBelowIt) {
   constexpr std::int64_t n = 16 * 16 + 3, n_columns = 3;
   Random random(6);
@@ -157,6 +212,13 @@ std::vector<Hostile> hostile_tables() {
       {"all equal", [](Random&, std::int64_t, int) { return 7.25; }},
       {"all equal but one", [](Random&, std::int64_t row, int) { return row == 4321 ? 1e9 : 7.25; }},
       {"lattice", [](Random& random, std::int64_t, int) { return static_cast<double>(random.below(8)); }},
+      {"two lattices, one fine",
+       [](Random& random, std::int64_t row, int) {
+         return static_cast<double>(random.below(4)) +
+                (row % 2 == 0 ? 0.0 : 0x1p-30 * static_cast<double>(random.below(3)));
+       }},
+      {"a line and one far away",
+       [](Random&, std::int64_t row, int c) { return row == 777 ? -1e12 : static_cast<double>(row * (c + 1)); }},
       {"line", [](Random&, std::int64_t row, int) { return static_cast<double>(row) * 1e-3; }},
       {"offset", [](Random& random, std::int64_t, int) { return 1e6 + 1e-3 * random.uniform(); }},
       {"clusters",

@@ -57,6 +57,28 @@ Table random_table(Random& random, std::size_t width, int n_nominal, std::uint64
   return table;
 }
 
+// Rows side by side have the images and the residuals of one row after the other, bit for bit.
+void expect_the_maps_columns(const RowMapper& mapper, const Fitted& fitted) {
+  const auto n_columns = static_cast<std::size_t>(mapper.image_map().n_columns());
+  constexpr auto kRows = static_cast<std::size_t>(RowMapper::kRowsTogether);
+  std::vector<float> images(n_columns * kRows), expected(n_columns);
+  std::vector<double> residuals(kRows);
+  for (const std::int64_t n : {std::int64_t{1}, std::int64_t{7}, std::int64_t{8}, fitted.n_rows()}) {
+    mapper.map_columns(fitted.rows(), n, images.data(), residuals.data());
+    for (std::size_t row = 0; row < static_cast<std::size_t>(n); ++row) {
+      const double residual =
+          mapper.image_map().map(fitted.rows() + static_cast<std::int64_t>(row) * fitted.width(), expected.data());
+      ASSERT_EQ(std::isnan(residuals[row]), std::isnan(residual)) << row;
+      if (std::isnan(residual)) continue;
+      ASSERT_EQ(residuals[row], residual) << row;
+      for (std::size_t c = 0; c < n_columns; ++c) {
+        const float found = images[c * kRows + row];
+        ASSERT_TRUE(found == expected[c] || (std::isnan(found) && std::isnan(expected[c]))) << row << ", " << c;
+      }
+    }
+  }
+}
+
 void expect_the_maps_images(const Table& table, const std::string& metric) {
   KnnOptions options;
   options.metric.name = metric;
@@ -69,6 +91,10 @@ void expect_the_maps_images(const Table& table, const std::string& metric) {
     EncodeKernels kernels = *level.kernels;
     kernels.least_numbers = 0;
     const RowMapper mapper(map, kernels);
+    if (mapper.maps_columns()) {
+      SCOPED_TRACE(metric + ", " + level.name + ", " + std::to_string(n) + " columns side by side");
+      ASSERT_NO_FATAL_FAILURE(expect_the_maps_columns(mapper, fitted));
+    }
     for (std::int64_t row = 0; row < fitted.n_rows(); ++row) {
       SCOPED_TRACE(metric + ", " + level.name + ", row " + std::to_string(row) + ", " + std::to_string(n) + " columns");
       std::vector<float> expected(n), found(n + 1, 42.0F);

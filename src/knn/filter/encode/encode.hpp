@@ -34,6 +34,10 @@ struct EncodeKernels {
   /// Writes the images of a run, and returns what they add to the row's residual (add_residual). NaN: no image bounds
   /// the row. The run is one from the rows of a table: it is read ahead of.
   double (*numbers)(const NumberRun& run, const double* row, float* images);
+  /// Does so for n rows of few numbers, side by side: images[c * stride + row], and what each row's numbers add up to
+  /// (infinite or NaN: no image bounds the row). Images have room for a multiple of 8 rows.
+  void (*few_numbers)(const NumberRun& run, const double* rows, std::int64_t n, float* images, std::int64_t stride,
+                      double* residuals);
   /// Returns 1 / |x| of a row with weighted columns, 0 for a row of zeros. NaN: no image bounds the row.
   double (*unit_factor)(const NumberRun& run, const double* row);
   /// Writes images of 16 rows, row-major, column by column: columns[c * kScanBlockRows + i].

@@ -103,6 +103,39 @@ double numbers(const NumberRun& run, const double* row, float* images) {
   return residual.result();
 }
 
+// A lane has a row. Its numbers are added up in their order, as put_numbers() does.
+template <Term term, bool skips_missing>
+void columns_of_rows(const NumberRun& run, const double* rows, std::int64_t n, float* images, std::int64_t stride,
+                     double* residuals) {
+  for (std::int64_t first = 0; first < n; first += kDoubleLanes) {
+    const int lanes = n - first < kDoubleLanes ? static_cast<int>(n - first) : kDoubleLanes;
+    Residual<term, skips_missing> residual;
+    for (std::int64_t c = 0; c < run.n; ++c) {
+      const double* const numbers = rows + first * run.n + c;
+      Doubles x = {};
+      if (lanes == kDoubleLanes) {
+        for (int lane = 0; lane < kDoubleLanes; ++lane) x[lane] = numbers[lane * run.n];
+      } else {
+        for (int lane = 0; lane < lanes; ++lane) x[lane] = numbers[lane * run.n];
+      }
+      store(images + c * stride + first, residual.add({x, all(run.centres[c]), all(run.scales[c])}, all(1.0)));
+    }
+    for (int lane = 0; lane < lanes; ++lane) residuals[first + lane] = residual.sum[lane];
+  }
+}
+
+void few_numbers(const NumberRun& run, const double* rows, std::int64_t n, float* images, std::int64_t stride,
+                 double* residuals) {
+  switch (run.sum) {
+    case ResidualSum::squares: return columns_of_rows<Term::square, true>(run, rows, n, images, stride, residuals);
+    case ResidualSum::squares_of_all:
+      return columns_of_rows<Term::square, false>(run, rows, n, images, stride, residuals);
+    case ResidualSum::absolutes: return columns_of_rows<Term::absolute, true>(run, rows, n, images, stride, residuals);
+    case ResidualSum::maximum: return columns_of_rows<Term::maximum, true>(run, rows, n, images, stride, residuals);
+    case ResidualSum::none: break;
+  }
+}
+
 double any_numbers(const NumberRun& run, const double* row, float* images) {
   switch (run.sum) {
     case ResidualSum::squares: return numbers<Term::square, true>(run, row, images);
@@ -253,5 +286,5 @@ constexpr std::int64_t kLeastNumbers = STOPE_VECTOR_BYTES == 16 ? 16 : 8;
 
 }  // namespace
 
-const EncodeKernels kEncodeKernels = {kLeastNumbers, any_numbers,  unit_factor,     transpose,
-                                      steps<false>,  steps<true>,  difference_steps};
+const EncodeKernels kEncodeKernels = {kLeastNumbers, any_numbers,  few_numbers, unit_factor,
+                                      transpose,     steps<false>, steps<true>, difference_steps};

@@ -23,6 +23,7 @@ STOPE_INLINE void emit(const Scan& scan, std::int64_t query, std::int64_t positi
 #include "knn/filter/scan/floats.inl"
 #include "knn/filter/scan/byte_products.inl"
 #include "knn/filter/scan/nibbles.inl"
+#include "knn/filter/scan/values.inl"
 
 // Walks the blocks, in groups of those queries that a block's box does not rule out. One query alone is no group.
 template <class Group, Term term>
@@ -100,4 +101,8 @@ BoxFunctions box_functions(const FilterForm& form) {
     case Term::relative: break;  // a box bounds differences, not shares: its cut drops nothing
   }
   return {compare_boxes<Term::absolute>, boxes_within};
+}
+
+ValueFunctions value_functions() {
+  return {squares_of_values, sums_below, rank_candidates};
 }

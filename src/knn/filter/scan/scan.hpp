@@ -101,23 +101,38 @@ struct BoxFunctions {
   std::uint32_t (*within)(const float* sums, float reach);
 };
 
+/// Compares a query with a block of values (ValueBlocks), in doubles. The sums are those of the formula, bit for bit.
+struct ValueFunctions {
+  /// Writes the sums of squares of kScanBlockRows rows. Returns a bit for each that is not greater than `cut`.
+  std::uint64_t (*squares)(const double* block, const double* query, std::int64_t n_columns, double cut, double* sums);
+  /// Returns a bit for each of kScanBlockRows sums that is less than `cut`.
+  std::uint64_t (*below)(const double* sums, double cut);
+  /// Writes how many of n candidates are nearer than each, by distance and then by row. Behind the last one, for a
+  /// register, are infinite distances and INT64_MAX.
+  void (*rank)(const double* distances, const std::int64_t* rows, std::int64_t n, std::int32_t* ranks);
+};
+
 /// The scan of a form, compiled for one instruction set (<level>.cpp); null where that set has none of the kind. The
 /// comparison of boxes for its term.
 namespace scalar {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 BoxFunctions box_functions(const FilterForm& form);
+ValueFunctions value_functions();
 }  // namespace scalar
 namespace avx2 {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 BoxFunctions box_functions(const FilterForm& form);
+ValueFunctions value_functions();
 }  // namespace avx2
 namespace avx512 {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 BoxFunctions box_functions(const FilterForm& form);
+ValueFunctions value_functions();
 }  // namespace avx512
 namespace avx512vnni {
 ScanFunction scan(const FilterForm& form, ScanKind kind);
 BoxFunctions box_functions(const FilterForm& form);
+ValueFunctions value_functions();
 }  // namespace avx512vnni
 
 }  // namespace stope::knn
