@@ -98,7 +98,8 @@ report() {
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
 programs=("$knn" "$build/tests/gram_test" "$build/tests/stats_test" "$build/tests/discretize_test" "$build/tests/tree_test")
-cases='KernelsCuda.*:ScansOf*:DistancesOf*:EveryMeasureCuda.Matrices*:VotesCuda.Random*:DeviceArraysCuda.L*:DeviceArraysCuda.A*'
+cases='KernelsCuda.*:ScansOf*:DistancesOf*:SearchesThroughBoxesCuda.*:EveryMeasureCuda.Matrices*:VotesCuda.Random*'
+cases+=':DeviceArraysCuda.L*:DeviceArraysCuda.A*'
 cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:TreesOnGpu.EveryKernel'
 # sanitized TOOL CASES [OPTION...]: with fewer tests than processes, some processes never use CUDA.
 sanitized() {
@@ -107,7 +108,8 @@ sanitized() {
     timeout "${STOPE_SANITIZER_SECONDS:-600}" "$sanitizer" --tool "$1" --error-exitcode 9 --require-cuda-init no "${@:3}"
 }
 
-suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:KernelsCuda.*:ScansOf*:DistancesOf*'
+suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:KernelsCuda.*:ScansOf*:DistancesOf*:SearchesThroughBoxesCuda.*'
+suite boxes 4 "$knn" --gtest_filter='BoxesCuda.*:BoxesOverBoxes.*'
 suite filter 10 "$knn" --gtest_filter='*FilterCuda*-*MoreValues*'
 suite differences 3 "$knn" --gtest_filter='DifferencesCuda.*'
 suite votes 2 "$knn" --gtest_filter='VotesCuda.*'
