@@ -263,7 +263,8 @@ INSTANTIATE_TEST_SUITE_P(, SearchesThroughBoxesCuda,
                                          Form{"nan-euclidean", 3, 0, 0.1, false}, Form{"chebyshev", 2, 0, 0.0, false},
                                          Form{"manhattan", 3, 0, 0.0, false}, Form{"gower", 2, 1, 0.1, false},
                                          Form{"cosine", 3, 0, 0.0, false}, Form{"cosine-similarity", 3, 0, 0.0, false},
-                                         Form{"haversine", 2, 0, 0.0, false}, Form{"squared-loss", 1, 0, 0.0, false}),
+                                         Form{"haversine", 2, 0, 0.0, false}, Form{"squared-loss", 1, 0, 0.0, false},
+                                         Form{"nominal-distance", 0, 3, 0.1, true}),
                          [](const auto& form) { return readable(form.param.metric); });
 
 // The sample has a stride, columns come in panels, and rows are excluded.

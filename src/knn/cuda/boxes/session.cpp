@@ -139,6 +139,9 @@ std::int64_t BoxSession::finish() {
                        .boxes = boxes_,
                        .near = near_.data(),
                        .near_rows = near_rows_.data()};
+  // Lanes beyond the last box of a level read the places of boxes that there are not.
+  clear(low_, stream_);
+  clear(high_, stream_);
   launch_boxes(leaves, stream_.get());
   ordered_.record(stream_);
   stream_.wait();  // the memory for the order is freed, and that for the rows in the table's order
