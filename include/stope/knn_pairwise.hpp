@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct PairwiseBlock {
 /// Computes every pair and hands the matrix to `sink` block by block. The request is the measure's first argument.
 SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
                                 const RunOptions& run, const std::function<void(const PairwiseBlock&)>& sink);
+
+/// Writes the whole matrix into the caller's memory, which nobody else touches meanwhile: request.n_rows x
+/// reference.n_rows values, row-major. Throws invalid_argument for another size.
+SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
+                                const RunOptions& run, std::span<double> matrix);
 
 /// One pair of a cross-distance table; rows count from 0.
 struct CrossDistance {

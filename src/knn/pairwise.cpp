@@ -3,11 +3,13 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/checked.hpp"
 #include "base/counted.hpp"
 #include "base/guarded.hpp"
+#include "base/huge_pages.hpp"
 #include "base/memory.hpp"
 #include "base/name_index.hpp"
 #include "base/progress.hpp"
@@ -250,6 +252,25 @@ SearchReport pairwise_distances(const Table& request, const Table& reference, co
   return blocks.for_each([&](std::int64_t first, std::int64_t count) {
     blocks.fill(quantity_of(options), values.data());
     sink({first, count, blocks.n_reference(), values.data()});
+  });
+} catch (...) {
+  rethrow_as_error();
+}
+
+SearchReport pairwise_distances(const Table& request, const Table& reference, const PairwiseOptions& options,
+                                const RunOptions& run, std::span<double> matrix) try {
+  check_shape(request);
+  check_shape(reference);
+  const std::int64_t n = reference.n_rows;
+  if (const std::int64_t size = checked::mul(request.n_rows, n); size != static_cast<std::int64_t>(matrix.size())) {
+    throw Error(ErrorCode::invalid_argument, "the matrix has " +
+                                                 counted(static_cast<std::int64_t>(matrix.size()), "value") +
+                                                 ", but there are " + counted(size, "pair"));
+  }
+  prefer_huge_pages(matrix.data(), matrix.size_bytes());
+  RequestBlocks blocks(request, reference, options, run);
+  return blocks.for_each([&](std::int64_t first, std::int64_t /*count*/) {
+    blocks.fill(quantity_of(options), matrix.data() + first * n);
   });
 } catch (...) {
   rethrow_as_error();

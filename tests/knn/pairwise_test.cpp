@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <span>
 
+#include "environment.hpp"
 #include "expect_error.hpp"
 #include "oracle/measure_oracle.hpp"
 #include "oracle/random_table.hpp"
@@ -53,6 +56,50 @@ TEST(Pairwise, BlocksCoverTheMatrixAndTheRequestComesFirst) {
     EXPECT_EQ(report.pairs, 37 * 33);
   }
   unsetenv("STOPE_TILE_QUERIES");
+}
+
+// 70 requests and 600 references: several tiles of rows, and one of few queries.
+TEST(Pairwise, TheMatrixHasTheReferencesBitsOnEveryBackEnd) {
+  Random random(5);
+  const oracle::TableShape shape{.n_rows = 70, .n_numeric = 11};
+  const Table request = oracle::random_table(random, shape);
+  const Table reference = oracle::random_table(random, {.n_rows = 600, .n_numeric = 11});
+  for (const char* metric : {"euclidean", "manhattan", "chebyshev", "canberra", "cosine"}) {
+    for (const bool similarities : {false, true}) {
+      PairwiseOptions options = with(metric);
+      options.similarities = similarities;
+      std::vector<double> expected;
+      {
+        const ForcedBackend forced("reference");
+        pairwise_distances(request, reference, options, {}, [&](const PairwiseBlock& block) {
+          expected.insert(expected.end(), block.values, block.values + block.n_requests * block.n_reference);
+        });
+      }
+      ASSERT_EQ(expected.size(), 70U * 600U);
+      std::vector<double> found(expected.size());
+      const auto expect_them = [&](const char* backend) {
+        std::fill(found.begin(), found.end(), 7.0);
+        pairwise_distances(request, reference, options, {}, std::span<double>(found));
+        EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(double)), 0)
+            << metric << ", " << backend;
+      };
+      expect_them("the best");
+      for (const char* backend : {"scalar", "reference"}) {
+        const ForcedBackend forced(backend);
+        expect_them(backend);
+      }
+    }
+  }
+}
+
+TEST(Pairwise, AMatrixOfAnotherSizeIsRefused) {
+  const Table two = numbers({1.0, 2.0}), three = numbers({1.0, 2.0, 4.0});
+  std::vector<double> matrix(5);
+  expect_error(ErrorCode::invalid_argument, "the matrix has 5 values, but there are 6 pairs",
+               [&] { pairwise_distances(two, three, with("euclidean"), {}, std::span<double>(matrix)); });
+  matrix.resize(6);
+  pairwise_distances(two, three, with("manhattan"), {}, std::span<double>(matrix));
+  EXPECT_EQ(matrix, (std::vector<double>{0.0, 1.0, 3.0, 1.0, 0.0, 2.0}));
 }
 
 TEST(CrossDistances, NearestAndFarthestTakeTiesByRowAndNaNLast) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -99,10 +100,7 @@ nb::object distance_matrix(const nb::object& request, const nb::object& referenc
       run,
       [&](const RunOptions& how) {
         pairwise_distances(sides.request().table(how), sides.reference().table(how), options, how,
-                           [&](const PairwiseBlock& block) {
-                             std::copy_n(block.values, block.n_requests * block.n_reference,
-                                         values + block.first_request * block.n_reference);
-                           });
+                           std::span<double>(values, static_cast<std::size_t>(matrix.size())));
       },
       sides.duration());
   const auto shape = {static_cast<std::size_t>(sides.request().n_rows()),

@@ -6,37 +6,42 @@
 #include "base/checked.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
+#include "knn/engine/pairs/plain_pairs.hpp"
 #include "knn/lists/collector.hpp"
 
 namespace stope::knn {
 namespace {
 
-// Evaluates the formula for blocks of pairs.
+// Evaluates the formula for blocks of pairs. The reference takes them one by one, whatever they are.
 class Pairs {
  public:
-  Pairs(const Fitted& fitted, ThreadPool& pool, const CancelToken& cancel)
-      : fitted_(fitted), pool_(pool), cancel_(cancel) {}
+  Pairs(const Fitted& fitted, const Plan& plan, ThreadPool& pool, const CancelToken& cancel)
+      : fitted_(fitted),
+        pool_(pool),
+        cancel_(cancel),
+        plain_(plan.backend.backend == device::Backend::reference ? nullptr
+                                                                  : make_plain_pairs(fitted, plan.backend.backend)) {}
 
   /// Writes out[i * ld + (j - begin)] for every query i of the block and the part's rows j in [begin, end). Each task
   /// is large enough to be worth a hand-over.
   void compute(const TrainPart& part, const QueryBlock& block, std::int64_t begin, std::int64_t end, Quantity quantity,
                PairOrder order, double* out, std::int64_t ld) const {
-    constexpr std::int64_t kQueriesPerTask = 16;
-    constexpr std::int64_t kMaxRowsPerTask = 512;  // what 16 queries share stays in the L2 cache
+    const std::int64_t queries_per_task = plain_ != nullptr ? PlainPairs::kQueries : 16;
+    constexpr std::int64_t kMaxRowsPerTask = 512;  // what the queries share stays in the L2 cache
     // The cancel token is polled between tasks: 2^25 terms are some tens of milliseconds.
     constexpr std::int64_t kTermsPerTask = std::int64_t{1} << 25;
     const std::int64_t rows_per_task = std::clamp<std::int64_t>(
-        kTermsPerTask / kQueriesPerTask / fitted_.kernel().terms_per_pair(), 1, kMaxRowsPerTask);
-    const std::int64_t query_tasks = checked::ceil_div(block.n, kQueriesPerTask);
+        kTermsPerTask / queries_per_task / fitted_.kernel().terms_per_pair(), 1, kMaxRowsPerTask);
+    const std::int64_t query_tasks = checked::ceil_div(block.n, queries_per_task);
     const std::int64_t row_tasks = checked::ceil_div(end - begin, rows_per_task);
     const std::int64_t width = fitted_.width();
     pool_.parallel_for(query_tasks * row_tasks, cancel_, [&](std::int64_t task, int) {
-      const std::int64_t query = task / row_tasks * kQueriesPerTask;
+      const std::int64_t query = task / row_tasks * queries_per_task;
       const std::int64_t row = begin + task % row_tasks * rows_per_task;
-      fitted_.kernel().evaluate(
-          {part.rows + row * width, std::min(rows_per_task, end - row), block.rows + query * width,
-           std::min(kQueriesPerTask, block.n - query), out + query * ld + (row - begin), ld},
-          quantity, order);
+      const Tile tile = {part.rows + row * width,          std::min(rows_per_task, end - row),
+                         block.rows + query * width,       std::min(queries_per_task, block.n - query),
+                         out + query * ld + (row - begin), ld};
+      plain_ != nullptr ? plain_->evaluate(tile, quantity, order) : fitted_.kernel().evaluate(tile, quantity, order);
     });
   }
 
@@ -44,6 +49,7 @@ class Pairs {
   const Fitted& fitted_;
   ThreadPool& pool_;
   const CancelToken& cancel_;
+  std::unique_ptr<const PlainPairs> plain_;  // null: the kernel evaluates
 };
 
 class ReferenceSearcher final : public Searcher {
@@ -52,7 +58,7 @@ class ReferenceSearcher final : public Searcher {
       : plan_(plan),
         run_(run),
         pool_(pool),
-        pairs_(fitted, pool, run.cancel),
+        pairs_(fitted, plan, pool, run.cancel),
         distances_(checked::mul(plan.tile_queries, plan.tile_rows)) {}
 
   PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
@@ -102,7 +108,7 @@ class ReferenceSearcher final : public Searcher {
 class ReferenceMatrix final : public DistanceMatrix {
  public:
   ReferenceMatrix(const Fitted& fitted, const Plan& plan, const RunOptions& run)
-      : pool_(plan.threads), pairs_(fitted, pool_, run.cancel) {}
+      : pool_(plan.threads), pairs_(fitted, plan, pool_, run.cancel) {}
 
   void compute(const TrainPart& part, const QueryBlock& block, Quantity quantity, PairOrder order, double* values,
                std::int64_t ld) override {

@@ -53,6 +53,22 @@ struct FilterForm {
   Finish finish = Finish::root;
 };
 
+/// The sum of a pair of rows whose attributes are all numeric and weigh 1. No value is missing, and those of the query
+/// are finite. A formula with a PlainForm (kPlain) then does just these operations, column by column, so that
+/// engine/pairs/ finds the same bits. All of them keep every bit when x and y change places.
+enum class PairSum {
+  squares,    ///< (x-y) * (x-y)
+  absolutes,  ///< |x-y|
+  maximum,    ///< the largest |x-y|, no sum
+  relative    ///< |x-y| / (|x|+|y|), or 0 where the denominator is 0
+};
+
+/// The distance is the sum, or its root; the similarity is the negated distance.
+struct PlainForm {
+  PairSum sum = PairSum::squares;
+  bool root = false;
+};
+
 /// The sums that the scans are compiled for, on the CPU (filter/scan/kernels.inl) and on the GPU
 /// (cuda/differences/float_scan.cuh). Both switch over all of them, so that no form gets the kernel of another one.
 enum class ScanSum {

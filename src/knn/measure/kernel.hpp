@@ -51,6 +51,9 @@ class MeasureKernel {
   virtual void finish_sums(const double* sums, std::int64_t n, double* out) const = 0;
   /// Returns what a filter computes for the measure, which lives as long as the program; null if there is no filter.
   virtual const FilterForm* filter_form() const = 0;
+  /// Returns what the formula adds up, if every attribute is numeric and weighs 1 and no training row lacks a value;
+  /// else, and for a measure without such a form, null. It lives as long as the program.
+  virtual const PlainForm* plain_form() const = 0;
   /// The result is valid as long as the kernel.
   virtual MeasureBytes bytes() const = 0;
   /// Returns the number of terms of one pair: its work, for cutting tasks.

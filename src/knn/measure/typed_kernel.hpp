@@ -94,6 +94,16 @@ class TypedKernel final : public MeasureKernel {
     return nullptr;
   }
 
+  const PlainForm* plain_form() const override {
+    if constexpr (requires { M::kPlain; }) {
+      static_assert(
+          Accumulating<M> && !requires(const M& m, const typename M::State& s) { m.similarity(s); },
+          "the similarity of a PlainForm is the negated distance");
+      if (plain_) return &M::kPlain;
+    }
+    return nullptr;
+  }
+
   std::int64_t terms_per_pair() const override {
     if constexpr (requires { M::terms(n_features()); }) return M::terms(n_features());
     return n_features();

@@ -8,6 +8,7 @@ namespace stope::knn {
 
 struct Canberra {
   static constexpr FilterForm kFilter = {.term = Term::relative, .finish = Finish::identity};
+  static constexpr PlainForm kPlain = {.sum = PairSum::relative};
 
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {

@@ -8,6 +8,7 @@ namespace stope::knn {
 
 struct Chebyshev {
   static constexpr FilterForm kFilter = {.term = Term::maximum, .finish = Finish::identity};
+  static constexpr PlainForm kPlain = {.sum = PairSum::maximum};
 
   struct State {
     double max = 0.0;

@@ -8,6 +8,7 @@ namespace stope::knn {
 
 struct Euclidean : SquaredEuclidean {
   static constexpr FilterForm kFilter = {};
+  static constexpr PlainForm kPlain = {.sum = PairSum::squares, .root = true};
 
   STOPE_HD double finish(const State& s) const { return square_root(s.or_nan()); }
 };

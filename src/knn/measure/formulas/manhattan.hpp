@@ -8,6 +8,7 @@ namespace stope::knn {
 
 struct Manhattan {
   static constexpr FilterForm kFilter = {.term = Term::absolute, .finish = Finish::identity};
+  static constexpr PlainForm kPlain = {.sum = PairSum::absolutes};
 
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {

@@ -8,6 +8,7 @@ namespace stope::knn {
 
 struct MixedEuclidean {
   static constexpr FilterForm kFilter = {};
+  static constexpr PlainForm kPlain = {.sum = PairSum::squares, .root = true};
 
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {

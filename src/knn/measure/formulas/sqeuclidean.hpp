@@ -9,6 +9,7 @@ namespace stope::knn {
 // We do not expand (x-y)^2 into x^2 + y^2 - 2xy: two rows of norm 1e6 lying 1 apart would lose the 1 entirely.
 struct SquaredEuclidean {
   static constexpr FilterForm kFilter = {.finish = Finish::identity};
+  static constexpr PlainForm kPlain = {.sum = PairSum::squares};
 
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
