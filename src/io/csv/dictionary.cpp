@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/fault.hpp"
+#include "base/huge_pages.hpp"
 #include "stope/error.hpp"
 #include "stope/table.hpp"
 
@@ -58,10 +59,8 @@ std::string_view Dictionary::text_of(std::int32_t code) const {
                    : std::string_view(tokens_[static_cast<std::size_t>(kFirstToken - code)]);
 }
 
-std::int32_t Dictionary::find_or_add_quoted(std::string_view value, std::int64_t row) {
-  const std::int32_t code = find_or_add(key_of(value), value, row);
-  if (code >= 0) return code;
-  std::int32_t& quoted = quoted_tokens_[static_cast<std::size_t>(kFirstToken - code)];
+std::int32_t Dictionary::value_like_token(std::int32_t token, std::string_view value, std::int64_t row) {
+  std::int32_t& quoted = quoted_tokens_[static_cast<std::size_t>(kFirstToken - token)];
   if (quoted == kMissingCode) quoted = append(value, row);
   return quoted;
 }
@@ -149,6 +148,8 @@ std::int32_t Dictionary::append(std::string_view value, std::int64_t row) {
     taken_ += bytes;
     texts_.reserve(larger);
     rows_.reserve(larger);
+    prefer_huge_pages(texts_.data(), larger * sizeof(std::string_view));
+    prefer_huge_pages(rows_.data(), larger * sizeof(std::int64_t));
   }
   texts_.push_back(store(value));
   rows_.push_back(row);
@@ -161,7 +162,7 @@ std::string_view Dictionary::store(std::string_view value) {
     const std::size_t size = std::max(value.size(), std::min(kBlock, 256 + 16 * texts_.size()));
     meter_.take(static_cast<std::int64_t>(size));
     taken_ += static_cast<std::int64_t>(size);
-    blocks_.push_back(std::make_unique<char[]>(size));
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
     block_bytes_ += size;
     free_ = blocks_.back().get();
     room_ = size;
@@ -180,6 +181,7 @@ void Dictionary::grow() {
   meter_.take(bytes);
   taken_ += bytes;
   auto slots = std::make_unique_for_overwrite<Slot[]>(static_cast<std::size_t>(n_new));
+  prefer_huge_pages(slots.get(), static_cast<std::size_t>(n_new) * sizeof(Slot));
   const auto mask = static_cast<std::uint64_t>(n_new - 1);
   std::fill_n(slots.get(), n_new, Slot{0, 0, kFree, 0});
   for (std::int64_t i = 0; i < n_old; ++i) {

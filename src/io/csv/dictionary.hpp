@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,12 +69,19 @@ class Dictionary {
   }
   /// As find_or_add, for a quoted value: it is a value even if it is spelled like a missing token. 16 bytes must be
   /// readable.
-  std::int32_t find_or_add_quoted(std::string_view value, std::int64_t row);
+  std::int32_t find_or_add_quoted(std::string_view value, std::int64_t row) {
+    return find_or_add_quoted(key_of(value), value, row);
+  }
+  std::int32_t find_or_add_quoted(const Key& key, std::string_view value, std::int64_t row) {
+    const std::int32_t code = find_or_add(key, value, row);
+    return code >= 0 ? code : value_like_token(code, value, row);
+  }
   /// As find_or_add_quoted, but the text may be empty, and nothing behind its end is read.
   std::int32_t add_value(const std::string& value, std::int64_t row);
 
   std::int32_t size() const { return static_cast<std::int32_t>(texts_.size()); }
   std::string_view value(std::int32_t code) const { return texts_[static_cast<std::size_t>(code)]; }
+  std::span<const std::string_view> values() const { return texts_; }
   std::int64_t first_row(std::int32_t code) const { return rows_[static_cast<std::size_t>(code)]; }
 
  private:
@@ -109,6 +117,7 @@ class Dictionary {
   void place(const Key& key, std::size_t length, std::int32_t code);
   std::int32_t append(std::string_view value, std::int64_t row);
   std::string_view store(std::string_view value);
+  std::int32_t value_like_token(std::int32_t token, std::string_view value, std::int64_t row);
   void grow();
   void place_token(std::size_t token);
 
