@@ -58,7 +58,8 @@ TEST(JsonMembers, DoAsTheOrderedMapOfTheLibraryDoes) {
       for (int i = 0; i < 1009; i += 3) {
         const std::string key = "key " + std::to_string(i);
         ASSERT_EQ(mine.contains(key), theirs.contains(key)) << n << key;
-        if (mine.contains(key)) ASSERT_EQ(mine.at(key).get<int>(), theirs.at(key).get<int>()) << n << key;
+        if (!mine.contains(key)) continue;
+        ASSERT_EQ(mine.at(key).get<int>(), theirs.at(key).get<int>()) << n << key;
       }
     };
     expect_same();
