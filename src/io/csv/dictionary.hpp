@@ -62,9 +62,9 @@ class Dictionary {
   std::int32_t find_or_add(const Key& key, std::string_view value, std::int64_t row) {
     for (std::uint64_t i = key.hash & mask_;; i = (i + 1) & mask_) {
       const Slot& slot = slots_[i];
-      const std::uint64_t differs = (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.length ^ value.size());
+      const std::uint64_t differs = (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.mark ^ (value.size() + 1));
       if (differs == 0 && (value.size() <= 16 || text_of(slot.code) == value)) return slot.code;
-      if (slot.length == kFree) return insert(key, value, row);
+      if (slot.mark == kFree) return insert(key, value, row);
     }
   }
   /// As find_or_add, for a quoted value: it is a value even if it is spelled like a missing token. 16 bytes must be
@@ -87,13 +87,13 @@ class Dictionary {
  private:
   struct Slot {
     std::uint64_t low, high;
-    std::uint32_t length;
+    std::uint32_t mark;  // length + 1, or kFree: zeroed memory is free slots
     std::int32_t code;
   };
   struct KeyMask {
     std::uint64_t low, high;  // the bytes of a value of some length within its first 16
   };
-  static constexpr std::uint32_t kFree = 0xFFFFFFFF;
+  static constexpr std::uint32_t kFree = 0;
   static constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xd1b54a32d192ed03;
   static const std::array<KeyMask, 17> kKeyMasks;
 
@@ -123,7 +123,8 @@ class Dictionary {
 
   MemoryMeter& meter_;
   std::int64_t taken_ = 0;
-  std::unique_ptr<Slot[]> slots_;
+  std::shared_ptr<void> slots_owner_;
+  Slot* slots_ = nullptr;
   std::uint64_t mask_ = 0;
   std::int64_t n_slots_used_ = 0;
   std::vector<std::string_view> texts_;  // by code
