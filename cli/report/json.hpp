@@ -3,8 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/json_members.hpp"
+
 namespace stope::cli {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::basic_json<JsonMembers>;
 
 }  // namespace stope::cli

@@ -71,9 +71,8 @@ std::string model_text(const std::string& path, const ModelSummary& summary, boo
 namespace {
 
 Json content_json(const ModelSummary& summary) {
-  // The names differ (a model file is refused otherwise), so no member need be looked for: of 100,000 that takes long.
-  Json::object_t members;
-  for (const auto& [name, value] : summary.options) members.Json::object_t::Container::emplace_back(name, value);
+  Json members = Json::object();
+  for (const auto& [name, value] : summary.options) members[name] = value;
   Json json = {{"kind", summary.kind}};
   json["options"] = std::move(members);
   Json tables = Json::array();

@@ -71,7 +71,7 @@ class Session {
   /// Notes how a job ran, for the JSON, and on stderr under --explain.
   template <class AnyReport>
   void note_plan(const AnyReport& report) {
-    json_["plan"] = Json::parse(to_json(report));
+    if (arguments_.json) json_["plan"] = Json::parse(to_json(report));
     if (arguments_.explain) say(to_text(report));
   }
 

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "base/fault.hpp"
+#include "base/huge_pages.hpp"
+#include "base/zeroed.hpp"
 #include "stope/error.hpp"
 #include "stope/table.hpp"
 
@@ -58,10 +60,8 @@ std::string_view Dictionary::text_of(std::int32_t code) const {
                    : std::string_view(tokens_[static_cast<std::size_t>(kFirstToken - code)]);
 }
 
-std::int32_t Dictionary::find_or_add_quoted(std::string_view value, std::int64_t row) {
-  const std::int32_t code = find_or_add(key_of(value), value, row);
-  if (code >= 0) return code;
-  std::int32_t& quoted = quoted_tokens_[static_cast<std::size_t>(kFirstToken - code)];
+std::int32_t Dictionary::value_like_token(std::int32_t token, std::string_view value, std::int64_t row) {
+  std::int32_t& quoted = quoted_tokens_[static_cast<std::size_t>(kFirstToken - token)];
   if (quoted == kMissingCode) quoted = append(value, row);
   return quoted;
 }
@@ -94,7 +94,8 @@ void Dictionary::restart() {
   std::int64_t freed = 0;
   if (static_cast<std::int64_t>(mask_) + 1 > kFirstSlots) {
     freed += (static_cast<std::int64_t>(mask_) + 1) * static_cast<std::int64_t>(sizeof(Slot));
-    slots_.reset();
+    slots_owner_.reset();
+    slots_ = nullptr;
   }
   if (block_bytes_ > kKeptBytes || blocks_.size() > 1) {
     freed += static_cast<std::int64_t>(block_bytes_);
@@ -115,7 +116,7 @@ void Dictionary::restart() {
     mask_ = 0;
     grow();
   } else {
-    std::fill_n(slots_.get(), kFirstSlots, Slot{0, 0, kFree, 0});
+    std::fill_n(slots_, kFirstSlots, Slot{});
   }
   for (std::size_t token = 0; token < tokens_.size(); ++token) place_token(token);
 }
@@ -132,8 +133,8 @@ void Dictionary::place(const Key& key, std::size_t length, std::int32_t code) {
   const std::int64_t slots_per_value = static_cast<std::int64_t>(mask_) < kManySlots ? 4 : 2;
   if (slots_per_value * (n_slots_used_ + 1) > static_cast<std::int64_t>(mask_) + 1) grow();
   std::uint64_t i = key.hash & mask_;
-  while (slots_[i].length != kFree) i = (i + 1) & mask_;
-  slots_[i] = {key.low, key.high, static_cast<std::uint32_t>(length), code};
+  while (slots_[i].mark != kFree) i = (i + 1) & mask_;
+  slots_[i] = {key.low, key.high, static_cast<std::uint32_t>(length + 1), code};
   ++n_slots_used_;
 }
 
@@ -149,6 +150,8 @@ std::int32_t Dictionary::append(std::string_view value, std::int64_t row) {
     taken_ += bytes;
     texts_.reserve(larger);
     rows_.reserve(larger);
+    prefer_huge_pages(texts_.data(), larger * sizeof(std::string_view));
+    prefer_huge_pages(rows_.data(), larger * sizeof(std::int64_t));
   }
   texts_.push_back(store(value));
   rows_.push_back(row);
@@ -161,7 +164,7 @@ std::string_view Dictionary::store(std::string_view value) {
     const std::size_t size = std::max(value.size(), std::min(kBlock, 256 + 16 * texts_.size()));
     meter_.take(static_cast<std::int64_t>(size));
     taken_ += static_cast<std::int64_t>(size);
-    blocks_.push_back(std::make_unique<char[]>(size));
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(size));
     block_bytes_ += size;
     free_ = blocks_.back().get();
     room_ = size;
@@ -179,17 +182,20 @@ void Dictionary::grow() {
   const auto bytes = (n_new - n_old) * static_cast<std::int64_t>(sizeof(Slot));
   meter_.take(bytes);
   taken_ += bytes;
-  auto slots = std::make_unique_for_overwrite<Slot[]>(static_cast<std::size_t>(n_new));
+  const std::int64_t n_bytes = n_new * static_cast<std::int64_t>(sizeof(Slot));
+  std::shared_ptr<void> owner = allocate_zeroed_bytes(n_bytes, Storage::memory);
+  prefer_huge_pages(owner.get(), static_cast<std::size_t>(n_bytes));
+  Slot* const slots = static_cast<Slot*>(owner.get());
   const auto mask = static_cast<std::uint64_t>(n_new - 1);
-  std::fill_n(slots.get(), n_new, Slot{0, 0, kFree, 0});
   for (std::int64_t i = 0; i < n_old; ++i) {
     const Slot& slot = slots_[static_cast<std::size_t>(i)];
-    if (slot.length == kFree) continue;
-    std::uint64_t j = hash_of(slot.low, slot.high, slot.length) & mask;
-    while (slots[j].length != kFree) j = (j + 1) & mask;
+    if (slot.mark == kFree) continue;
+    std::uint64_t j = hash_of(slot.low, slot.high, slot.mark - 1) & mask;
+    while (slots[j].mark != kFree) j = (j + 1) & mask;
     slots[j] = slot;
   }
-  slots_ = std::move(slots);
+  slots_owner_ = std::move(owner);
+  slots_ = slots;
   mask_ = mask;
 }
 

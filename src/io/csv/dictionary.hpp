@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,31 +62,38 @@ class Dictionary {
   std::int32_t find_or_add(const Key& key, std::string_view value, std::int64_t row) {
     for (std::uint64_t i = key.hash & mask_;; i = (i + 1) & mask_) {
       const Slot& slot = slots_[i];
-      const std::uint64_t differs = (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.length ^ value.size());
+      const std::uint64_t differs = (slot.low ^ key.low) | (slot.high ^ key.high) | (slot.mark ^ (value.size() + 1));
       if (differs == 0 && (value.size() <= 16 || text_of(slot.code) == value)) return slot.code;
-      if (slot.length == kFree) return insert(key, value, row);
+      if (slot.mark == kFree) return insert(key, value, row);
     }
   }
   /// As find_or_add, for a quoted value: it is a value even if it is spelled like a missing token. 16 bytes must be
   /// readable.
-  std::int32_t find_or_add_quoted(std::string_view value, std::int64_t row);
+  std::int32_t find_or_add_quoted(std::string_view value, std::int64_t row) {
+    return find_or_add_quoted(key_of(value), value, row);
+  }
+  std::int32_t find_or_add_quoted(const Key& key, std::string_view value, std::int64_t row) {
+    const std::int32_t code = find_or_add(key, value, row);
+    return code >= 0 ? code : value_like_token(code, value, row);
+  }
   /// As find_or_add_quoted, but the text may be empty, and nothing behind its end is read.
   std::int32_t add_value(const std::string& value, std::int64_t row);
 
   std::int32_t size() const { return static_cast<std::int32_t>(texts_.size()); }
   std::string_view value(std::int32_t code) const { return texts_[static_cast<std::size_t>(code)]; }
+  std::span<const std::string_view> values() const { return texts_; }
   std::int64_t first_row(std::int32_t code) const { return rows_[static_cast<std::size_t>(code)]; }
 
  private:
   struct Slot {
     std::uint64_t low, high;
-    std::uint32_t length;
+    std::uint32_t mark;  // length + 1, or kFree: zeroed memory is free slots
     std::int32_t code;
   };
   struct KeyMask {
     std::uint64_t low, high;  // the bytes of a value of some length within its first 16
   };
-  static constexpr std::uint32_t kFree = 0xFFFFFFFF;
+  static constexpr std::uint32_t kFree = 0;
   static constexpr std::uint64_t kOdd1 = 0x9e3779b97f4a7c15, kOdd2 = 0xd1b54a32d192ed03;
   static const std::array<KeyMask, 17> kKeyMasks;
 
@@ -109,12 +117,14 @@ class Dictionary {
   void place(const Key& key, std::size_t length, std::int32_t code);
   std::int32_t append(std::string_view value, std::int64_t row);
   std::string_view store(std::string_view value);
+  std::int32_t value_like_token(std::int32_t token, std::string_view value, std::int64_t row);
   void grow();
   void place_token(std::size_t token);
 
   MemoryMeter& meter_;
   std::int64_t taken_ = 0;
-  std::unique_ptr<Slot[]> slots_;
+  std::shared_ptr<void> slots_owner_;
+  Slot* slots_ = nullptr;
   std::uint64_t mask_ = 0;
   std::int64_t n_slots_used_ = 0;
   std::vector<std::string_view> texts_;  // by code

@@ -1,34 +1,54 @@
 #include "io/csv/nominal_values.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/polled_sort.hpp"
+#include "base/huge_pages.hpp"
+#include "base/rank_texts.hpp"
 #include "io/csv/readings.hpp"
 
 namespace stope::io::csv {
 namespace {
 
-struct Entry {
-  std::string_view text;
-  std::int64_t row;
-  std::size_t dictionary;
-  std::int32_t code;
-};
-
-std::vector<Entry> entries_of(const std::vector<const Dictionary*>& dictionaries) {
-  std::vector<Entry> entries;
-  for (std::size_t d = 0; d < dictionaries.size(); ++d) {
-    if (dictionaries[d] == nullptr) continue;
-    const Dictionary& dictionary = *dictionaries[d];
-    for (std::int32_t code = 0; code < dictionary.size(); ++code) {
-      entries.push_back({dictionary.value(code), dictionary.first_row(code), d, code});
+// The different texts in the order of their ranks. Neighbours are far apart in memory, and are fetched ahead.
+std::vector<std::string> texts_of(const std::vector<const Dictionary*>& dictionaries,
+                                  const std::vector<RankedText>& ranked) {
+  constexpr std::size_t kAhead = 16;
+  std::vector<std::string> values;
+  if (ranked.empty()) return values;
+  values.reserve(ranked.back().rank + 1);
+  prefer_huge_pages(values.data(), values.capacity() * sizeof(std::string));
+  for (std::size_t i = 0; i < ranked.size(); ++i) {
+    if (i + 2 * kAhead < ranked.size()) {
+      const RankedText& far = ranked[i + 2 * kAhead];
+      const RankedText& near = ranked[i + kAhead];
+      __builtin_prefetch(&dictionaries[far.list]->values()[far.index]);
+      __builtin_prefetch(dictionaries[near.list]->values()[near.index].data());
     }
+    const RankedText& text = ranked[i];
+    if (text.rank == values.size()) values.emplace_back(dictionaries[text.list]->values()[text.index]);
   }
-  return entries;
+  return values;
+}
+
+// Gives texts the ranks of their first rows.
+void rank_by_appearance(const std::vector<const Dictionary*>& dictionaries, std::vector<RankedText>& ranked) {
+  if (ranked.empty()) return;
+  std::vector<std::pair<std::int64_t, std::uint64_t>> rows(ranked.back().rank + 1);  // first row, rank
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {std::numeric_limits<std::int64_t>::max(), i};
+  for (const RankedText& text : ranked) {
+    std::int64_t& first = rows[text.rank].first;
+    first = std::min(first, dictionaries[text.list]->first_row(static_cast<std::int32_t>(text.index)));
+  }
+  std::sort(rows.begin(), rows.end());
+  std::vector<std::uint64_t> place(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) place[rows[i].second] = i;
+  for (RankedText& text : ranked) text.rank = place[text.rank];
+  std::sort(ranked.begin(), ranked.end(), [](const RankedText& a, const RankedText& b) { return a.rank < b.rank; });
 }
 
 }  // namespace
@@ -58,44 +78,22 @@ void order_codes(const Dictionary& dictionary, NominalOrder order, std::vector<s
 
 Values join_dictionaries(const std::vector<const Dictionary*>& dictionaries, NominalOrder order,
                          const CancelToken& cancel, const std::vector<CodedRows>& rows) {
-  std::vector<Entry> entries = entries_of(dictionaries);
-  polled_sort(entries.begin(), entries.end(), cancel, [](const Entry& a, const Entry& b) {
-    const int compared = a.text.compare(b.text);
-    return compared != 0 ? compared < 0 : a.row < b.row;
-  });
-  // Equal texts are neighbours now, the earliest row first.
-  std::vector<std::pair<std::int64_t, std::int32_t>> groups;  // first row, index of the first entry
-  std::vector<std::int32_t> group_of(entries.size());
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (i == 0 || entries[i].text != entries[i - 1].text) {
-      groups.emplace_back(entries[i].row, static_cast<std::int32_t>(i));
-    }
-    group_of[i] = static_cast<std::int32_t>(groups.size()) - 1;
-  }
-  if (order == NominalOrder::appearance) std::sort(groups.begin(), groups.end());
-  std::vector<std::int32_t> rank(groups.size());
-  std::vector<std::string> values;
-  values.reserve(groups.size());
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const auto first = static_cast<std::size_t>(groups[g].second);
-    rank[static_cast<std::size_t>(group_of[first])] = static_cast<std::int32_t>(g);
-    values.emplace_back(entries[first].text);
-  }
+  std::vector<std::span<const std::string_view>> lists(dictionaries.size());
   std::vector<std::vector<std::int32_t>> maps(dictionaries.size());
   for (std::size_t d = 0; d < dictionaries.size(); ++d) {
-    if (dictionaries[d] != nullptr) maps[d].resize(static_cast<std::size_t>(dictionaries[d]->size()));
+    if (dictionaries[d] != nullptr) lists[d] = dictionaries[d]->values();
+    maps[d].resize(lists[d].size());
   }
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    maps[entries[i].dictionary][static_cast<std::size_t>(entries[i].code)] =
-        rank[static_cast<std::size_t>(group_of[i])];
-  }
+  std::vector<RankedText> ranked = rank_texts(lists, cancel);
+  if (order == NominalOrder::appearance) rank_by_appearance(dictionaries, ranked);
+  for (const RankedText& text : ranked) maps[text.list][text.index] = static_cast<std::int32_t>(text.rank);
   for (const CodedRows& some : rows) {
     const std::vector<std::int32_t>& map = maps[some.dictionary];
     for (std::int32_t& code : some.codes) {
       if (code >= 0) code = map[static_cast<std::size_t>(code)];
     }
   }
-  return values;
+  return texts_of(dictionaries, ranked);
 }
 
 }  // namespace stope::io::csv

@@ -1,0 +1,23 @@
+// Ranks of many texts in the order of their bytes: what a sort with a comparison of texts takes many cache misses for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stope/run.hpp"
+
+namespace stope {
+
+/// A text among several lists: texts()[list][index].
+struct RankedText {
+  std::uint64_t rank;  ///< how many different texts come before it
+  std::uint32_t list, index;
+};
+
+/// All texts of the lists in the order of std::string_view's <. Equal texts have the same rank and stand next to each
+/// other, in any order. Their lengths and bytes may be any. Throws Error{cancelled} from within.
+std::vector<RankedText> rank_texts(std::span<const std::span<const std::string_view>> lists, const CancelToken& cancel);
+
+}  // namespace stope
