@@ -5,7 +5,7 @@ CSV and Parquet. Says how exact each rival is. Writes bench/results/rivals_<cpu>
 
   python3 bench/rivals.py [BUILD_FOLDER] [--list] [--only knn:3 csv ...] [--repeats 5] [--limit 60] [--minutes 60]
                           [--threads 2] [--small 50] [--file FILE] [--again]
-  python3 bench/rivals.py --table FILE [--cpu]
+  python3 bench/rivals.py --table FILE [--cpu] [--short]
 
 A row's name is its job and its words, as in knn:3:1Mx100k:k10. --only takes the rows that have all words of one of its
 arguments. Rows that FILE has already are left out, so that a run goes on where the last one ended; --again times them
@@ -59,6 +59,7 @@ def arguments_of():
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
     parser.add_argument("--table", type=pathlib.Path, help="print the table of this file and measure nothing")
     parser.add_argument("--cpu", action="store_true", help="the table compares CPU times")
+    parser.add_argument("--short", action="store_true", help="the table leaves the slower rivals out")
     return parser.parse_args()
 
 
@@ -102,7 +103,7 @@ def main():
     if arguments.table:
         from bench.support.rivals.report import print_table
 
-        print_table(json.loads(arguments.table.read_text()), arguments.cpu)
+        print_table(json.loads(arguments.table.read_text()), arguments.cpu, arguments.short)
         return
     limit_threads(arguments.threads)
     rows = all_rows(arguments.small)

@@ -3,8 +3,16 @@ where a rival leads by more than 5 % come first."""
 
 LEAD = 1.05
 FIGURES = ("run", "fit", "transform", "whole", "again")
-HEAD = ("| row | figure | stope | fastest rival | | rival / stope | in CPU time | its exactness | the others |\n"
-        "|---|---|---|---|---|---|---|---|---|")
+HEADS = ("row", "figure", "stope", "fastest rival", "", "rival / stope", "in CPU time", "its exactness", "the others")
+SHORT = (0, 1, 2, 3, 4, 5, 7)  # of these columns
+
+
+def line(cells):
+    return f"| {' | '.join(cells)} |"
+
+
+def head(columns):
+    return f"{line([HEADS[c] for c in columns])}\n|{'---|' * len(columns)}"
 
 
 def duration(seconds):
@@ -19,8 +27,8 @@ def exactness(found):
     return f"{lists}{shown['difference']:.0e}" if shown else "not compared"
 
 
-def lines_of(row, cpu):
-    """(ratio, line) for each figure that stope and a rival have. The ratio is the rival's time by ours."""
+def lines_of(row, cpu, columns):
+    """(ratio, line) for each figure that stope has. The ratio is the fastest rival's time by ours."""
     programs = dict(row["programs"])
     ours = programs.pop("stope")
     key = "_cpu" if cpu else ""
@@ -40,21 +48,23 @@ def lines_of(row, cpu):
             cells += [first, duration(times[first]), f"{ratio:.2f}", f"{of_cpu:.2f}", exactness(programs[first])]
         else:
             ratio, cells = float("inf"), cells + ["none in time", "", "", "", ""]
-        yield ratio, f"| {' | '.join(cells)} | {'; '.join(others)} |"
+        cells.append("; ".join(others))
+        yield ratio, line([cells[c] for c in columns])
 
 
-def print_table(result, cpu):
-    found = [each for row in result["rows"] for each in lines_of(row, cpu)]
+def print_table(result, cpu, short):
+    columns = SHORT if short else range(len(HEADS))
+    found = [each for row in result["rows"] for each in lines_of(row, cpu, columns)]
     behind = sorted(each for each in found if each[0] * LEAD < 1)
     print(f"\n{len(result['rows'])} rows, best of {result['repeats']} rounds, {result['threads']} threads, {result['cpu']}, "
           f"{'CPU' if cpu else 'wall'} time.\n")
-    print(f"A rival leads by more than 5 % in {len(behind)} of {len(found)} figures:\n\n{HEAD}")
-    for _, line in behind:
-        print(line)
-    print(f"\nAll others:\n\n{HEAD}")
-    for ratio, line in found:
+    print(f"A rival leads by more than 5 % in {len(behind)} of {len(found)} figures:\n\n{head(columns)}")
+    for _, each in behind:
+        print(each)
+    print(f"\nAll others:\n\n{head(columns)}")
+    for ratio, each in found:
         if not ratio * LEAD < 1:
-            print(line)
+            print(each)
     for row in result["rows"]:
         if "error" in row["programs"]["stope"] or "too_slow" in row["programs"]["stope"]:
             print(f"\nstope in {row['name']}: {row['programs']['stope']}")
