@@ -53,6 +53,7 @@ std::vector<std::string> words_of(const Table& table, const std::string& name) {
     fail("row " + std::to_string(row) + " of '" + name + "' is missing, or the value of an earlier row");
   }
   std::vector<std::string> words;
+  words.reserve(static_cast<std::size_t>(table.n_rows));
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     words.push_back(items.values[static_cast<std::size_t>(items.codes()[row])]);
   }

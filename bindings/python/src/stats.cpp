@@ -90,8 +90,9 @@ nb::object histogram_of(const ColumnStatistics& column) {
 nb::list nominal_of(const std::vector<ColumnStatistics>& columns) {
   nb::list nominal;
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    if (!is_nominal(columns[c].type)) continue;
-    nominal.append(nb::make_tuple(c, columns[c].counts, columns[c].codes ? nb::cast(*columns[c].codes) : nb::none()));
+    const ColumnStatistics& column = columns[c];
+    if (!is_nominal(column.type)) continue;
+    nominal.append(nb::make_tuple(c, column.counts, column.codes ? nb::cast(*column.codes) : nb::none()));
   }
   return nominal;
 }

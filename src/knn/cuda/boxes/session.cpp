@@ -12,9 +12,6 @@
 namespace stope::knn::cuda {
 namespace {
 
-using stope::cuda::check;
-using stope::cuda::DeviceBuffer;
-
 // Queries on the GPU at once: enough to fill it, and so many that near ones follow each other.
 constexpr std::int64_t kMostBatch = std::int64_t{1} << 17;
 
