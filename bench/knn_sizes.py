@@ -27,12 +27,13 @@ sys.path.insert(0, str(ROOT))
 from bench.support.machine import write_result  # noqa: E402
 
 OWN = "as in the source"
-SCAN, SEARCH = "knn/filter/scan/scan.hpp", "knn/filter/tile_search.cpp"
-FLOATS, BYTES = "knn/filter/scan/floats.inl", "knn/filter/scan/bytes.inl"
-# 32 rows fill half of the registers that 64 do; the groups of queries stay as they are.
+SCAN, SEARCH, VISITS = "knn/filter/scan/scan.hpp", "knn/filter/tile_search.hpp", "knn/filter/tile_visits.cpp"
+FLOATS, BYTES, PRODUCTS = (f"knn/filter/scan/{name}.inl" for name in ("floats", "bytes", "byte_products"))
+# 32 rows fill half of the registers that 64 do; the groups of queries stay as they are. Blocks of near rows keep 64:
+# other files count on it there.
 HALF_BLOCKS = [(SCAN, "kScanBlockRows = 64", "kScanBlockRows = 32"), (FLOATS, "kVectors = 4, ", "kVectors = 2, "),
-               (BYTES, "constexpr int kParts = 4;", "constexpr int kParts = 2;"), (BYTES, "kParts = 8;", "kParts = 4;"),
-               (BYTES, "kParts = 4;\n  using Lone = PresentByteProducts", "kParts = 2;\n  using Lone = PresentByteProducts")]
+               (BYTES, "kParts = 8;", "kParts = 4;"),
+               (PRODUCTS, " kParts = 4;", " kParts = 2;"), (PRODUCTS, "kByteParts = 4;", "kByteParts = 2;")]
 
 
 def sized(file, name, was, values):
@@ -54,12 +55,12 @@ IN_ORDER = {  # blocks in the table's order
 IN_FULL = {"10 columns": (20_000, 1000, 10, 10, "euclidean", "uniform"), "100 columns": (20_000, 500, 100, 10, "euclidean", "uniform"),
            "few rows": (2000, 4000, 20, 10, "euclidean", "uniform")}
 # The same sizes, compiled and linked as the others are: how far it is from the source's own says what is noise.
-CONTROL = {"control": [(SEARCH, "kFirstStep = 8;", "kFirstStep = 8;")]}
+CONTROL = {"control": [(VISITS, "kFirstStep = 8;", "kFirstStep = 8;")]}
 # size: (cases, {variant: replacements in files, or variables})
 SIZES = {
-    "rows of a block": (NEAR | IN_ORDER, CONTROL | {"kScanBlockRows = 32": HALF_BLOCKS}),
+    "rows of a block": (IN_ORDER, CONTROL | {"kScanBlockRows = 32": HALF_BLOCKS}),
     "queries of a tile": (NEAR | IN_ORDER, CONTROL | sized(SCAN, "kScanTileQueries", 64, (16, 32))),
-    "first step": (IN_ORDER, CONTROL | sized(SEARCH, "kFirstStep", 8, (1, 2, 4, 16, 32))),
+    "first step": (IN_ORDER, CONTROL | sized(VISITS, "kFirstStep", 8, (1, 2, 4, 16, 32))),
     "most blocks of a step": (IN_ORDER, CONTROL | sized(SEARCH, "kMostBlocks", 64, (16, 32, 128, 256))),
     "step of near rows": (NEAR, CONTROL | sized(SEARCH, "kNearStep", 8, (2, 4, 16, 32))),
     "queries of the reference's tile": (IN_FULL, {f"{n} queries": {"STOPE_TILE_QUERIES": str(n)} for n in (16, 32, 64, 256, 512, 1024)}),

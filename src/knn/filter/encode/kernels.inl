@@ -194,7 +194,7 @@ void transpose(const float* images, std::int64_t n_columns, float* columns) {
 template <bool nibbles>
 struct Steps {
   static constexpr int kGroup = nibbles ? 8 : 4;
-  static constexpr int kVectors = 64 / kFloatLanes < 4 ? 64 / kFloatLanes : 4;
+  static constexpr int kVectors = kScanBlockRows / kFloatLanes < 4 ? kScanBlockRows / kFloatLanes : 4;
   static constexpr float kRound = 12582912.0F;  // see whole_number(); the sum's low bits are the whole number
 
   Floats errors[kVectors] = {};
