@@ -86,6 +86,12 @@ class KnnIndex {
   /// float32 columns and codes); an array's rows are float64. Other columns are shared. The index keeps no copy.
   Table train() const;
 
+  /// The rows that the index compares: n_samples x n_features float64, row-major, without features of weight 0. They
+  /// live as long as a copy of the index. Null where it encodes them in every search, for want of memory.
+  const double* rows() const;
+  /// Whether none of the values that it compares is missing or infinite: the fit has seen them all.
+  bool all_finite() const;
+
   /// Finds the k nearest training rows of every query row: a Table, an ArrayView, or QueryRows::of_training().
   /// O(queries x rows x features). Throws invalid_argument for k outside 1..n, invalid_data for a missing or mistyped
   /// attribute, out_of_memory for lists beyond the memory limit.

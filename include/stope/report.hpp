@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,10 +16,11 @@ namespace stope {
 class Report {
  public:
   virtual ~Report() = default;
-  virtual std::string_view job() const = 0;          ///< "search", "statistics", "pca", ...
-  virtual const BackendReport& backend() const = 0;  ///< the part that all reports have
-  virtual std::string to_json() const = 0;           ///< one JSON object
-  virtual std::string to_text() const = 0;           ///< lines for people, as --explain prints them
+  virtual std::string_view job() const = 0;                ///< "search", "statistics", "pca", ...
+  virtual const BackendReport& backend() const = 0;        ///< the part that all reports have
+  virtual std::string to_json() const = 0;                 ///< one JSON object
+  virtual std::string to_text() const = 0;                 ///< lines for people, as --explain prints them
+  virtual std::shared_ptr<const Report> copy() const = 0;  ///< one that lasts: texts take longer than a small job
 };
 
 /// 1234567 -> "1.23 MB".

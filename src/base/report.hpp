@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,8 +63,20 @@ class ReportOf final : public Report {
   const BackendReport& backend() const override { return report_; }
   std::string to_json() const override { return json_of(report_); }
   std::string to_text() const override { return text_of(report_); }
+  std::shared_ptr<const Report> copy() const override { return std::make_shared<const Copy>(job_, report_); }
 
  private:
+  struct Copy final : Report {
+    Copy(std::string_view job, const Type& report) : name(job), kept(report) {}
+    std::string_view job() const override { return name; }
+    const BackendReport& backend() const override { return kept; }
+    std::string to_json() const override { return json_of(kept); }
+    std::string to_text() const override { return text_of(kept); }
+    std::shared_ptr<const Report> copy() const override { return std::make_shared<const Copy>(*this); }
+    std::string name;
+    Type kept;
+  };
+
   std::string_view job_;
   const Type& report_;
 };

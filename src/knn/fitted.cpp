@@ -133,6 +133,12 @@ void Fitted::finish(ThreadPool& pool, const RunOptions& run, std::vector<Extreme
 
 Fitted::~Fitted() = default;
 
+bool Fitted::all_finite() const {
+  const auto has_numbers = [](const FeatureRange& range) { return range.low > -kInfinity && range.high < kInfinity; };
+  return std::all_of(ranges_.features.begin(), ranges_.features.end(), has_numbers) &&
+         std::none_of(attributes_.begin(), attributes_.end(), [](const Attribute& a) { return a.missing; });
+}
+
 bool holds_rows(std::int64_t bytes, const RunOptions& run) {
   // A search needs less memory for images and lists than for the rows.
   constexpr double kShare = 0.6;
@@ -402,6 +408,7 @@ std::uint64_t Fitted::sum_of_some_rows() const {
   constexpr std::int64_t kSome = 64;
   const std::int64_t n = std::min(kSome, train_.n_rows);
   Buffer<double> strip(resident() ? 0 : width());
+  for (std::int64_t i = 0; i < n && resident(); ++i) __builtin_prefetch(rows() + i * train_.n_rows / n * width());
   std::uint64_t sum = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t row = i * train_.n_rows / n;

@@ -60,6 +60,8 @@ class Fitted {
   /// search.
   bool resident() const { return !rows_.empty(); }
   std::int64_t bytes() const { return rows_.size() * static_cast<std::int64_t>(sizeof(double)); }
+  /// Whether no value of the features is missing or infinite.
+  bool all_finite() const;
   /// Writes rows [begin, end), row-major.
   void encode(std::int64_t begin, std::int64_t end, double* out) const;
   /// Does so in parallel.

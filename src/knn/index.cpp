@@ -110,6 +110,12 @@ std::int64_t KnnIndex::n_samples() const {
 std::int64_t KnnIndex::n_features() const {
   return fitted().width();
 }
+const double* KnnIndex::rows() const try { return fitted().resident() ? fitted().rows() : nullptr; } catch (...) {
+  rethrow_as_error();
+}
+bool KnnIndex::all_finite() const try { return fitted().all_finite(); } catch (...) {
+  rethrow_as_error();
+}
 Table KnnIndex::train() const try { return fitted().train(); } catch (...) {
   rethrow_as_error();
 }

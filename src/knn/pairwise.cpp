@@ -174,25 +174,23 @@ void check_memory(const PairwiseOptions& options, std::int64_t n_requests, std::
 class DefaultSelection {
  public:
   DefaultSelection(const PairwiseOptions& options, std::int64_t n_reference)
-      : farthest_(options.search_for == SearchFor::farthest), all_(options.n_neighbors == 0), n_(n_reference) {
-    list_.reset(options.n_neighbors);
-  }
+      : farthest_(options.search_for == SearchFor::farthest), k_(options.n_neighbors), n_(n_reference) {}
 
   const std::vector<Neighbor>& select(const double* distances) {
-    if (all_) {
+    if (k_ == 0) {  // all
       chosen_.clear();
       for (std::int64_t row = 0; row < n_; ++row) chosen_.push_back({distances[row], row});
       return chosen_;
     }
     // The farthest by (distance descending, row) are the nearest of the negated distances; NaN stays last.
+    list_.reset(k_);
     for (std::int64_t row = 0; row < n_; ++row) list_.offer({farthest_ ? -distances[row] : distances[row], row});
-    list_.take_sorted(chosen_);
-    return chosen_;
+    return list_.sorted();
   }
 
  private:
-  bool farthest_, all_;
-  std::int64_t n_;
+  bool farthest_;
+  std::int64_t k_, n_;
   knn::NearestList list_;
   std::vector<Neighbor> chosen_;
 };

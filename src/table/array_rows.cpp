@@ -63,6 +63,10 @@ void encode_rows(const ArrayView& array, const std::vector<std::int64_t>& column
       const T* const at = static_cast<const T*>(array.data) + row * array.row_stride + column * array.column_stride;
       out[(row - begin) * width + i] = number(*at, first_row + row, column);
     };
+    if (in_runs && array.row_stride == width && std::is_floating_point_v<T>) {  // without gaps: one run
+      return put_run(static_cast<const T*>(array.data) + begin * width, (end - begin) * width, first_row + begin, 0,
+                     out);
+    }
     if (in_runs) {
       for (std::int64_t row = begin; row < end; ++row) {
         const T* const from = static_cast<const T*>(array.data) + row * array.row_stride + columns.front();

@@ -254,8 +254,8 @@ def rows(share):
     shapes = [
         (100 * thousand, 1, 2), (million, 100 * thousand, 2), (million, million, 2, 1), (10 * million, thousand, 2),
         (10 * million, million, 2, 1), (million, 100 * thousand, 2, 10, "clusters"), (million, 10 * thousand, 2, 100),
-        (100 * thousand, 100 * thousand, 3, 5), (million, 1, 3), (million, 100, 3), (million, 100 * thousand, 3),
-        (million, million, 3, 1), (million, 10 * thousand, 3, 100), (10 * million, 100 * thousand, 3),
+        (100 * thousand, 100 * thousand, 3, 5), (100 * thousand, 100 * thousand, 3, 1), (million, 1, 3), (million, 100, 3), (million, 100 * thousand, 3),
+        (million, million, 3, 1), (million, 10 * million, 3, 1), (million, 10 * thousand, 3, 100), (10 * million, 100 * thousand, 3),
         (million, 100 * thousand, 3, 10, "clusters"), (million, 100 * thousand, 3, 10, "lattice"),
         (million, 50 * thousand, 3, 10, "uniform", "manhattan"), (million, 50 * thousand, 3, 10, "uniform", "chebyshev"),
         (million, 100 * thousand, 4), (10 * million, 10 * thousand, 4), (million, 100 * thousand, 4, 10, "clusters"),

@@ -66,6 +66,14 @@ KnnIndex fit_index(const nb::object& train, std::string metric, Params params, s
       duration_of_fit(rows));
 }
 
+// The index's rows, kept alive by a copy of it.
+nb::object rows_of(const KnnIndex& index) {
+  const double* const rows = index.rows();
+  if (rows == nullptr) return nb::none();
+  const auto shape = {static_cast<std::size_t>(index.n_samples()), static_cast<std::size_t>(index.n_features())};
+  return array_over(rows, shape, index);
+}
+
 std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   if (__builtin_mul_overflow(a, b, &result))
@@ -218,6 +226,8 @@ void bind_knn(nb::module_& module) {
                   nb::arg("run"))
       .def_prop_ro("n_samples", &KnnIndex::n_samples)
       .def_prop_ro("n_features", &KnnIndex::n_features)
+      .def("rows", &rows_of, "The rows as a read-only array that the index keeps, or None where it holds none.")
+      .def_prop_ro("all_finite", &KnnIndex::all_finite)
       .def("train", &KnnIndex::train, nb::call_guard<WithoutGil>())
       .def("kneighbors", &kneighbors, nb::arg("queries").none(), nb::arg("n_neighbors"),
            nb::arg("exclude_self") = false, nb::arg("first_query") = -1, nb::arg("exclude_group") = "",

@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -108,7 +109,7 @@ void run_here(const Run& run, const std::function<void(const RunOptions&)>& job,
 }  // namespace
 
 void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Duration duration) {
-  std::string json, text;
+  std::shared_ptr<const Report> last;
   std::vector<std::pair<std::string, std::string>> warnings;
   RunOptions options;
   options.threads = run.threads;
@@ -120,10 +121,7 @@ void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Durati
   options.cancel = run.cancel;
   options.watch = run.watch;
   options.warn = [&](std::string_view code, std::string_view sentence) { warnings.emplace_back(code, sentence); };
-  options.report = [&](const Report& report) {
-    json = report.to_json();
-    text = report.to_text();
-  };
+  options.report = [&](const Report& report) { last = report.copy(); };
   try {
     if (duration == Duration::any && run.attends_signals && on_main_thread()) {
       run_beside(run, job, options);
@@ -134,12 +132,14 @@ void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Durati
     if (left_behind()) end_thread();  // the interpreter's end has cancelled the job
     throw;
   }
-  run.report_json = std::move(json);
-  run.report_text = std::move(text);
+  run.report = std::move(last);
   run.warnings.insert(run.warnings.end(), warnings.begin(), warnings.end());
 }
 
 void bind_run(nb::module_& module) {
+  nb::class_<Report>(module, "Report", "What a job has said of itself. Texts are made when they are asked for.")
+      .def_prop_ro("json", &Report::to_json)
+      .def_prop_ro("text", &Report::to_text);
   nb::class_<Run>(module, "Run", "How a job runs, and what it has said of itself.")
       .def(
           "__init__",
@@ -148,14 +148,14 @@ void bind_run(nb::module_& module) {
                            .memory_limit = memory_limit,
                            .device = std::move(device),
                            .progress = std::move(progress),
-                           .report_json = {},
-                           .report_text = {},
+                           .report = {},
                            .warnings = {}};
           },
           nb::arg("threads") = 0, nb::arg("memory_limit") = 0, nb::arg("device") = "auto",
           nb::arg("progress").none() = nb::none())
-      .def_ro("report_json", &Run::report_json)
-      .def_ro("report_text", &Run::report_text)
+      .def_prop_ro("report", [](const Run& run) { return std::const_pointer_cast<Report>(run.report); })
+      .def_prop_ro("report_json", [](const Run& run) { return run.report ? run.report->to_json() : ""; })
+      .def_prop_ro("report_text", [](const Run& run) { return run.report ? run.report->to_text() : ""; })
       .def_ro("warnings", &Run::warnings)
       .def_rw("attends_signals", &Run::attends_signals,
               "False: the main thread runs jobs itself, and signals wait until they end. For jobs that are short.")

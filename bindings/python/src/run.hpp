@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "stope/report.hpp"
 #include "stope/run.hpp"
 
 namespace stope::python {
@@ -22,7 +24,7 @@ struct Run {
   std::string device = "auto";
   nanobind::object progress;  ///< called with (phase, done, total), or None
 
-  std::string report_json, report_text;                       ///< of the last job; empty = none
+  std::shared_ptr<const Report> report;                       ///< of the last job; null = none
   std::vector<std::pair<std::string, std::string>> warnings;  ///< code and text, of all jobs
 
   CancelToken cancel = {};   ///< of its jobs: an object that lasts longer than a job keeps a copy

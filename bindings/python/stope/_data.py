@@ -28,6 +28,8 @@ class Rows:
         The columns' names at ``fit``, where X had names.
     """
 
+    unchecked = False  # whether nobody has looked for missing and infinite values yet
+
     def __init__(self, array, table, names, columns=None, shape=None, lend=False, dtype=np.float64):
         self._array, self._table, self.names = array, table, names
         self._columns, self._shape, self._lend, self._dtype = columns, shape, lend, dtype
@@ -112,7 +114,7 @@ class Rows:
         return compute(self._array)
 
 
-def check_X(estimator, X, *, reset, categorical_features=None, missing="error", ensure_min_samples=1):
+def check_X(estimator, X, *, reset, categorical_features=None, missing="error", ensure_min_samples=1, later=False):
     """Check X as scikit-learn does, and return its :class:`Rows`.
 
     Parameters
@@ -131,6 +133,8 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
         "error" refuses missing values as scikit-learn does. Infinity is refused by both "error" and "skip".
     ensure_min_samples : int
         The least number of rows.
+    later : bool
+        True: the caller checks the values of an array, whose rows are then ``unchecked``.
 
     Raises
     ------
@@ -148,7 +152,7 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
                         "array.")
     if type(X).__name__ == "LazyFrame":
         raise TypeError("a LazyFrame has no rows yet; use X.collect() to make a DataFrame of it")
-    checker = _Checker(estimator, reset, categorical_features, missing, ensure_min_samples)
+    checker = _Checker(estimator, reset, categorical_features, missing, ensure_min_samples, later)
     try:
         return checker.rows_of(X)
     except ValueError as error:
@@ -174,8 +178,8 @@ def _ready_rows(estimator, X, missing, ensure_min_samples):
 class _Checker:
     """One check of one X."""
 
-    def __init__(self, estimator, reset, categorical_features, missing, ensure_min_samples):
-        self.estimator, self.reset, self.missing = estimator, reset, missing
+    def __init__(self, estimator, reset, categorical_features, missing, ensure_min_samples, later):
+        self.estimator, self.reset, self.missing, self.later = estimator, reset, missing, later
         self.categorical_features, self.ensure_min_samples = categorical_features, ensure_min_samples
 
     def rows_of(self, X):
@@ -302,10 +306,12 @@ class _Checker:
 
     def rows_of_numbers(self, array):
         array = as_numbers(array)
-        if self.ensure_min_samples or array.size:
+        if not self.later and (self.ensure_min_samples or array.size):
             check_finite(self.estimator, array, self.missing)
         self.settle(array.shape, [False] * array.shape[1])
-        return Rows(array, None, self.fitted_names())
+        rows = Rows(array, None, self.fitted_names())
+        rows.unchecked = self.later
+        return rows
 
     def rows_of_columns(self, columns, n_rows, dtype=np.float64):
         for column in columns:

@@ -6,6 +6,7 @@ import numpy as np
 
 from . import _core
 from ._base import StopeEstimator, check_is_fitted
+from ._checks import check_finite
 from ._columns import is_read_only
 from ._data import check_X
 from ._neighbors_metrics import check_name, check_skips, measure_of, takes_missing
@@ -53,11 +54,15 @@ class NeighborsBase(StopeEstimator):
     def _takes_missing(self):
         return self.missing == "skip" or takes_missing(self.metric)
 
-    def _check_rows(self, X, reset):
+    @property
+    def _missing_rule(self):
+        return "skip" if self._takes_missing else "error"
+
+    def _check_rows(self, X, reset, later=False):
         numbers_only = self.metric == "precomputed" or callable(self.metric) if reset else False
         rows = check_X(
             self, X, reset=reset, categorical_features=None if numbers_only else self.categorical_features,
-            missing="skip" if self._takes_missing else "error",
+            missing=self._missing_rule, later=later,
         )
         if isinstance(self.metric, str) and self.metric == "precomputed":
             if reset and rows.n_rows != rows.n_columns:
@@ -79,10 +84,10 @@ class NeighborsBase(StopeEstimator):
 
     # Fitting
 
-    def _check_fit(self, X):
-        """The first half of ``fit``: checks the parameters and X."""
+    def _check_fit(self, X, later=False):
+        """The first half of ``fit``: checks the parameters and X, ``later`` all but the values of an array."""
         self._check_params()
-        rows = self._check_rows(X, reset=True)
+        rows = self._check_rows(X, reset=True, later=later)
         check_votes(getattr(self, "weights", None), rows.n_rows)
         self._measure = measure_of(
             self.metric, rows, metric_params=self.metric_params, feature_weights=self.feature_weights, p=self.p,
@@ -98,8 +103,11 @@ class NeighborsBase(StopeEstimator):
         self.effective_metric_ = self._measure.effective
         self.effective_metric_params_ = dict(self._measure.effective_params)
         array = rows.array
-        self._fit_X = None if array is None else _lendable(array, X)
-        self._search = self._make_search(None if array is not None else rows)
+        if array is None:
+            self._fit_X = None
+            self._search = self._make_search(rows)
+        else:
+            self._search = self._search_of(rows, X)
         self.n_samples_fit_ = rows.n_rows
         self._voter = self._make_voter()
         return self
@@ -108,6 +116,33 @@ class NeighborsBase(StopeEstimator):
         """The engine's predictor, where it answers searches and votes in one job; else None."""
         return None
 
+    def _search_of(self, rows, X):
+        """The search of rows of numbers. Sets ``_fit_X``: the array, if it can be lent, else the index's own copy."""
+        array = rows.array
+        self._fit_X = _lent(array, X)
+        if self._fit_X is None and self._measure.name is not None and 0 not in self._measure.weights:
+            search = self._copied_search(rows)
+            self._fit_X = search.index.rows()  # None where memory is short
+            if self._fit_X is not None:
+                return search
+        elif rows.unchecked:
+            check_finite(self, array, self._missing_rule)
+        if self._fit_X is None:
+            self._fit_X = _copied(array)
+        return self._make_search(None)
+
+    def _copied_search(self, rows):
+        """The search of an index that copies the rows. The copy shows values that are missing or infinite."""
+        try:
+            search = self._engine_search(rows.array, share=False)
+        except Exception:
+            if rows.unchecked:
+                check_finite(self, rows.array, self._missing_rule)
+            raise
+        if rows.unchecked and not search.index.all_finite:
+            check_finite(self, rows.array, self._missing_rule)
+        return search
+
     def _make_search(self, rows):
         """The search of ``_fit_X``, or of ``rows`` where a column is nominal."""
         measure = self._measure
@@ -115,11 +150,15 @@ class NeighborsBase(StopeEstimator):
             if self._fit_X is None:
                 raise ValueError(f"metric={self.metric!r} takes columns of numbers only")
             return MatrixSearch(measure.pairwise, measure.keywords, self._fit_X, self.n_jobs)
+        return self._engine_search(self._fit_X if rows is None else rows, share=rows is None)
+
+    def _engine_search(self, rows, share):
+        measure = self._measure
         with self._job() as run:
-            train = self._fit_X if rows is None else rows.as_table(run)
-            return EngineSearch(_core.KnnIndex.fit(
-                train, measure.name, measure.params, measure.weights, share=rows is None, run=run
-            ), measure.name)
+            train = rows if isinstance(rows, np.ndarray) else rows.as_table(run)
+            return EngineSearch(
+                _core.KnnIndex.fit(train, measure.name, measure.params, measure.weights, share=share, run=run), measure.name
+            )
 
     def _searched(self):
         """Called after each search: its report."""
@@ -186,7 +225,13 @@ def _is_none_or(kind, holds):
 
 
 def _lendable(array, X):
-    """The array in float64 and C order, read-only for good: itself where nobody can write to it, else a copy.
+    """The array in float64 and C order, read-only for good: itself where nobody can write to it, else a copy."""
+    lent = _lent(array, X)
+    return _copied(array) if lent is None else lent
+
+
+def _lent(array, X):
+    """The array, read-only for good, if it is in float64 and C order and nobody can write to it; else None.
 
     ``X`` is what the caller handed in. An array that shares no memory with X is nobody else's.
     """
@@ -198,6 +243,10 @@ def _lendable(array, X):
             array = array.view()
             array.flags.writeable = False
             return array
+    return None
+
+
+def _copied(array):
     array = np.array(array, dtype=np.float64, order="C")
     array.flags.writeable = False
     return array

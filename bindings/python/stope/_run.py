@@ -5,7 +5,6 @@ import operator
 import os
 import sys
 import warnings
-from contextlib import contextmanager
 
 from . import _core
 from ._config import get_config
@@ -37,20 +36,23 @@ class Reports:
     """Holds an estimator's last report. Predicting replaces the report and leaves the estimator's own dict alone."""
 
     def __init__(self):
-        self._last = None  # a Report, or its JSON and text: most reports are never read
+        self._last = None  # a Report, or the engine's: most reports are never read
 
-    def keep(self, report_json, report_text):
-        """Keeps a report of the engine's. It is parsed when it is asked for."""
-        self._last = report_json, report_text
+    def keep(self, report):
+        """Keeps a report of the engine's. Its texts are made when it is asked for."""
+        self._last = report
 
     @property
     def last(self):
         last = self._last
-        return Report(json.loads(last[0]), last[1]) if isinstance(last, tuple) else last
+        return Report(json.loads(last.json), last.text) if isinstance(last, _core.Report) else last
 
     @last.setter
     def last(self, report):
         self._last = report
+
+    def __getstate__(self):
+        return {"_last": self.last}
 
 
 def _threads(n_jobs):
@@ -83,25 +85,35 @@ def data_run():
     return _core.Run(_threads(None), config["memory_limit"] or 0)
 
 
-@contextmanager
-def job(reports=None, *, n_jobs=None, device="auto"):
-    """Yield the ``_core.Run`` of one job; afterwards its report is in ``reports.last`` and its warnings are given."""
-    config = get_config()
-    if device == "auto":
-        device = config["device"] or "auto"
-    progress = _progress(config["progress"])
-    run = _core.Run(_threads(n_jobs), config["memory_limit"] or 0, device, progress)
-    try:
-        yield run
-    finally:
-        if progress is not config["progress"] and progress is not None:
-            progress.close()
-    if reports is not None and run.report_json:
-        reports.keep(run.report_json, run.report_text)
-    for code, text in run.warnings:
-        warning = StopeWarning(text)
-        warning.code = code
-        warn(warning)
+class job:  # noqa: N801: a context manager; as a generator it would take twice as long
+    """The ``_core.Run`` of one job; afterwards its report is in ``reports.last`` and its warnings are given."""
+
+    def __init__(self, reports=None, *, n_jobs=None, device="auto"):
+        config = get_config()
+        if device == "auto":
+            device = config["device"] or "auto"
+        setting = config["progress"]
+        progress = None if setting is None else _progress(setting)
+        self._reports, self._bar = reports, None if progress is setting else progress
+        self._run = _core.Run(_threads(n_jobs), config["memory_limit"] or 0, device, progress)
+
+    def __enter__(self):
+        return self._run
+
+    def __exit__(self, kind, error, trace):
+        if self._bar is not None:
+            self._bar.close()
+        if kind is not None:
+            return
+        run = self._run
+        if self._reports is not None:
+            report = run.report
+            if report is not None:
+                self._reports.keep(report)
+        for code, text in run.warnings:
+            warning = StopeWarning(text)
+            warning.code = code
+            warn(warning)
 
 
 _PASSED_THROUGH = ("stope", "sklearn", "contextlib")

@@ -6,6 +6,9 @@ from ._neighbors_classification import KNeighborsClassifier, RadiusNeighborsClas
 from ._neighbors_lists import KNeighborsMixin, RadiusNeighborsMixin
 from ._neighbors_regression import KNeighborsRegressor, RadiusNeighborsRegressor
 
+# Measures that need nothing of the rows before the engine copies them: the copy shows which values are missing.
+_PLAIN_METRICS = frozenset({"auto", "minkowski", "euclidean", "sqeuclidean", "manhattan", "chebyshev"})
+
 __all__ = [
     "KNeighborsClassifier", "KNeighborsRegressor", "NearestNeighbors", "RadiusNeighborsClassifier",
     "RadiusNeighborsRegressor", "metrics",
@@ -104,7 +107,15 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
         -------
         self : NearestNeighbors
         """
-        return self._fit_index(self._check_fit(X), X)
+        before = dict(self.__dict__)
+        rows = self._check_fit(X, later=isinstance(self.metric, str) and self.metric in _PLAIN_METRICS)
+        try:
+            return self._fit_index(rows, X)
+        except ValueError:
+            if rows.unchecked:  # as if the values had been looked at first
+                self.__dict__.clear()
+                self.__dict__.update(before)
+            raise
 
 
 def metrics() -> "list[dict]":

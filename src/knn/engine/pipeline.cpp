@@ -8,17 +8,13 @@ std::optional<ImageNeed> SearchPipeline::finish_kept(int, Outcome&) {
   throw Error(ErrorCode::internal, "lists that are not kept");
 }
 
-void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out) {
+void copy_list(const std::vector<Neighbor>& list, const Selection& selection, std::int64_t query, Neighbors& out) {
   const auto k = static_cast<std::size_t>(selection.ks.front());
-  auto at = static_cast<std::size_t>(first) * k;
-  for (const std::vector<Neighbor>& list : lists) {
-    if (list.size() != k && selection.train_groups == nullptr) {
-      throw Error(ErrorCode::internal, "a list is not full");
-    }
-    for (std::size_t i = 0; i < k; ++i, ++at) {
-      out.indices[at] = i < list.size() ? list[i].row : kNoNeighbor;
-      out.distances[at] = i < list.size() ? list[i].distance : 0.0;
-    }
+  auto at = static_cast<std::size_t>(query) * k;
+  if (list.size() != k && selection.train_groups == nullptr) throw Error(ErrorCode::internal, "a list is not full");
+  for (std::size_t i = 0; i < k; ++i, ++at) {
+    out.indices[at] = i < list.size() ? list[i].row : kNoNeighbor;
+    out.distances[at] = i < list.size() ? list[i].distance : 0.0;
   }
 }
 

@@ -29,7 +29,7 @@ struct Outcome {
   std::vector<std::int32_t> winners;  ///< winners[j * n_queries + i] for the j-th k; only where there are classes
   std::vector<double> values;         ///< values[(j * n_queries + i) * n_values + v]
   std::vector<std::int64_t> listed;   ///< queries of the block, ascending, that have lists instead
-  Lists lists;                        ///< their lists, in that order
+  std::vector<std::vector<Neighbor>> lists = {};  ///< their lists, in that order
 };
 
 /// Searches the whole training table. Every list has selection.ks.front() neighbours; some are kNoNeighbor where groups
@@ -55,8 +55,8 @@ class SearchPipeline {
   virtual void report(SearchReport& report) const = 0;
 };
 
-/// Writes the lists, all of one k, over the lists of queries first, first + 1, ... of `out`.
-void copy_lists(const Lists& lists, const Selection& selection, std::int64_t first, Neighbors& out);
+/// Writes the list over that of a query of `out`.
+void copy_list(const std::vector<Neighbor>& list, const Selection& selection, std::int64_t query, Neighbors& out);
 
 /// Takes kNoNeighbor out of the lists.
 void drop_empty_entries(Neighbors& neighbors);

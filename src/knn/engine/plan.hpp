@@ -19,6 +19,7 @@ struct Method {
   Visit visit = Visit::tiles;             ///< cpu_filter, if order is near
   ScanKind kind = ScanKind::differences;  ///< cpu_filter; difference_filter: differences or byte_differences
   bool values = false;                    ///< cpu_filter, visit queries: blocks of values instead of images
+  bool for_later = false;                 ///< cpu_filter: the order pays because later searches will use it, too
   std::string reason = {};                ///< printed by --explain
   ScanKind lone_kind = kind;              ///< what a search of one query takes instead of `kind`
 };

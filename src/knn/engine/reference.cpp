@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
+#include "knn/engine/direct_scan.hpp"
 #include "knn/engine/pairs/plain_pairs.hpp"
 #include "knn/lists/collector.hpp"
 
@@ -59,14 +60,20 @@ class ReferenceSearcher final : public Searcher {
         run_(run),
         pool_(pool),
         pairs_(fitted, plan, pool, run.cancel),
-        distances_(checked::mul(plan.tile_queries, plan.tile_rows)) {}
+        direct_(fitted, pool, run.cancel) {}
 
   PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
+    evaluated_ += block.n * part.n;
+    // The reference itself stays as plain as can be.
+    if (plan_.backend.backend != device::Backend::reference && direct_.takes(selection, block.n)) {
+      return direct_.search(part, block, selection, lists);
+    }
+    if (distances_.empty()) distances_ = Buffer<double>(checked::mul(plan_.tile_queries, plan_.tile_rows));
     const std::size_t n_lists = selection.n_lists();
     collectors_.resize(static_cast<std::size_t>(block.n));
     for (std::size_t i = 0; i < collectors_.size(); ++i) {
       collectors_[i].reset(selection);
-      collectors_[i].restore(&lists[i * n_lists]);
+      collectors_[i].restore(lists, i * n_lists);
     }
     // Tiles go in row order, and a pass selects only after the tile before is done: RapidMiner's heap must see the rows
     // in that order.
@@ -88,8 +95,9 @@ class ReferenceSearcher final : public Searcher {
       });
       if (too_long) return PartEnd::list_too_long;
     }
-    for (std::size_t i = 0; i < lists.size(); ++i) collectors_[i / n_lists].take(i % n_lists, lists[i]);
-    evaluated_ += block.n * part.n;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      lists.put(i, collectors_[i / n_lists].take(i % n_lists));
+    }
     return PartEnd::complete;
   }
 
@@ -100,7 +108,8 @@ class ReferenceSearcher final : public Searcher {
   const RunOptions& run_;
   ThreadPool& pool_;
   const Pairs pairs_;
-  Buffer<double> distances_;           // tile_queries x tile_rows
+  DirectScan direct_;
+  Buffer<double> distances_;           // tile_queries x tile_rows, once a block needs it
   std::vector<Collector> collectors_;  // per query
   std::int64_t evaluated_ = 0;
 };

@@ -12,6 +12,12 @@ std::int64_t SearchHistory::add_queries(std::int64_t n) {
   return n_queries_;
 }
 
+double SearchHistory::add_scan(double seconds) {
+  const std::scoped_lock lock(mutex_);
+  scanned_ += seconds;
+  return scanned_;
+}
+
 Method SearchHistory::choice(device::Backend backend, Question question, const std::function<Method()>& choose) {
   const std::scoped_lock lock(mutex_);
   const auto [found, inserted] = choices_.try_emplace({backend, question});

@@ -18,6 +18,10 @@ class SearchHistory {
   std::int64_t add_queries(std::int64_t n);
   std::int64_t n_queries() { return add_queries(0); }
 
+  /// Adds the seconds that a search of one thread takes without an order of near rows, by estimate, and returns the sum
+  /// of all so far (docs/adr/0054-remembered-scans.md).
+  double add_scan(double seconds);
+
   /// Returns what `choose` returned when it was first asked for this back end and question. Looking at a sample costs
   /// as much as a small search.
   enum class Question { any_order, rows_in_order, boxes_on_gpu };
@@ -40,6 +44,7 @@ class SearchHistory {
  private:
   std::mutex mutex_;
   std::int64_t n_queries_ = 0;
+  double scanned_ = 0.0;
   std::map<std::pair<device::Backend, Question>, Method> choices_;
   Work work_[2];  // per order
   Neighbors lists_;

@@ -6,6 +6,7 @@
 
 #include "knn/engine/plan.hpp"
 #include "knn/engine/train_rows.hpp"
+#include "knn/lists/lists.hpp"
 #include "knn/lists/selection.hpp"
 
 namespace stope::knn {
@@ -19,8 +20,8 @@ enum class PartEnd {
 class Searcher {
  public:
   virtual ~Searcher() = default;
-  /// Offers the rows of a part to lists[query * selection.n_lists() + list]. These lists hold what earlier parts left
-  /// there, and those parts' rows all come before this part's. Polls the cancel token between tiles.
+  /// Offers the rows of a part to list number query * selection.n_lists() + list. These lists hold what earlier parts
+  /// left there, and those parts' rows all come before this part's. Polls the cancel token between tiles.
   [[nodiscard]] virtual PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection,
                                        Lists& lists) = 0;
   /// Adds the work of the searches so far: pairs scanned, skipped, listed, evaluated.

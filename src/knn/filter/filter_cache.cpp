@@ -66,6 +66,7 @@ FilterIndex FilterCache::whole(const RowMapper& mapper, const Fitted& fitted, co
   add_missing_images(fresh, mapper, all, fitted.width(), wanted, pool, cancel);
   if (!(fresh.made() == made.made())) fitted.check_rows(pool.size(), cancel);
   made = std::move(fresh);
+  if (wanted.order == BlockOrder::near) has_order_.store(true, std::memory_order_relaxed);
   return made;
 }
 

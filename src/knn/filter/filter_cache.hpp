@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <tuple>
@@ -57,11 +58,14 @@ class FilterCache {
                     const CancelToken& cancel);
 
   std::shared_ptr<const ImageMap> map(const Fitted& fitted, const FilterForm& form);
+  /// Whether the whole table's rows stand in an order of near rows.
+  bool has_order() const { return has_order_.load(std::memory_order_relaxed); }
 
  private:
   std::mutex mutex_;
   std::shared_ptr<const ImageMap> map_;
   FilterIndex made_[2];  // one per order of rows, with every kind asked for so far
+  std::atomic<bool> has_order_ = false;
 };
 
 }  // namespace stope::knn

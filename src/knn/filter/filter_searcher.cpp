@@ -76,7 +76,7 @@ class FilterSearcher final : public Searcher {
         const std::size_t at = static_cast<std::size_t>(segment) * lists.size() +
                                static_cast<std::size_t>(order[static_cast<std::size_t>(first + i)]) * n_lists;
         for (std::size_t list = 0; list < n_lists; ++list) {
-          search.collectors()[static_cast<std::size_t>(i)].take(list, found[at + list]);
+          found.put(at + list, search.collectors()[static_cast<std::size_t>(i)].take(list));
         }
       }
     });
@@ -156,10 +156,10 @@ class FilterSearcher final : public Searcher {
       Collector collector;
       collector.reset(selection);
       for (std::size_t at = static_cast<std::size_t>(i); at < found.size(); at += lists.size()) {
-        for (const Neighbor& candidate : found[at]) collector.offer(candidate);
+        found.for_each(at, [&](const Neighbor& candidate) { collector.offer(candidate); });
       }
       if (collector.too_long()) too_long.store(true, std::memory_order_relaxed);
-      collector.take(0, lists[static_cast<std::size_t>(i)]);
+      lists.put(static_cast<std::size_t>(i), collector.take(0));
     });
     return too_long ? PartEnd::list_too_long : PartEnd::complete;
   }

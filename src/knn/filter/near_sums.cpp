@@ -47,7 +47,7 @@ bool NearSums::tighten() {
   for (int tries = 0; tries < kMostTries && cut > low && cut < high; ++tries) {
     const std::int64_t below = n_below(cut);
     (below < k_ ? low : high) = cut;
-    if (below >= k_ && below <= k_ + k_ / 8) break;
+    if (below >= k_ && below <= k_ + k_ / 8 + 1) break;
     cut = high < kInf ? 0.5 * (low + high) : 4.0 * cut;
   }
   if (high < bound_) lower_bound(high);

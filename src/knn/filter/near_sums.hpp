@@ -13,13 +13,6 @@
 
 namespace stope::knn {
 
-/// A sum of squares beyond this has a distance beyond the one whose sum is `sum`. Roots of sums next to each other may
-/// be equal, and their ties are decided by the rows. Rounding to 53 bits moves a root or square by less than 2^-53, and
-/// what underflows is less than 1e-300.
-inline double beyond_ties(double sum) {
-  return sum * (1.0 + 0x1p-50) + 1e-300;
-}
-
 class NearSums {
  public:
   /// More neighbours are left to NearestList.

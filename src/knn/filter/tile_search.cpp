@@ -54,7 +54,6 @@ TileSearch::TileSearch(const FilterIndex& index, ValueFunctions values, std::int
       box_cuts_(kScanTileQueries),
       collectors_(static_cast<std::size_t>(n)),
       capacity_(most_blocks(n) * kScanBlockRows),
-      hits_(capacity_ * n),
       n_hits_(static_cast<std::size_t>(n)),
       rows_(kMostRows),
       distances_(kMostRows),
@@ -72,6 +71,7 @@ PartEnd TileSearch::run(const TileContext& context, const std::int64_t* which, s
   context_ = &context;
   which_ = which;
   n_ = n;
+  if (!context.with_values && hits_.empty()) hits_ = Buffer<Hit>(capacity_ * std::ssize(cuts_));
   pause_ = unfiltered_ = 0;
   const bool ordered = context.index.images->ordered();
   const Visit visit = ordered && n > 1 ? context.visit : Visit::queries;  // without an order there are no boxes
@@ -81,7 +81,7 @@ PartEnd TileSearch::run(const TileContext& context, const std::int64_t* which, s
     Collector& collector = collectors_[static_cast<std::size_t>(i)];
     collector.reset(context.selection);
     const std::size_t first_list = static_cast<std::size_t>(which[i]) * context.selection.n_lists();
-    if (begin == 0 && context.part.first > 0) collector.restore(&context.lists[first_list]);
+    if (begin == 0 && context.part.first > 0) collector.restore(context.lists, first_list);
     tighten(i);
   }
   if (ordered) {

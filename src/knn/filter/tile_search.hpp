@@ -131,7 +131,7 @@ class TileSearch {
   Buffer<float> box_cuts_;
   std::vector<Collector> collectors_;
   std::int64_t capacity_;  // hits of a query between two thresholds
-  Buffer<Hit> hits_;
+  Buffer<Hit> hits_;       // once a scan needs them: queries that look at blocks of values have none
   std::vector<std::int32_t> n_hits_;
   std::vector<std::int64_t> rows_;  // rows being evaluated, and their distances
   std::vector<double> distances_;
@@ -140,8 +140,9 @@ class TileSearch {
   BoxScan box_scan_{};
   float likely_reach_ = kNoLimit;  // of the next query, from the one before
   // Where blocks have values:
-  double likely_sum_ = 0.0;  // the sum of squares for that reach
-  bool as_sums_ = false;     // whether the candidates of the query are in near_sums_, not in its collector
+  double likely_sum_ = 0.0;    // the sum of squares for that reach
+  double bound_of_cut_ = 0.0;  // the sum that the query's cut stands for
+  bool as_sums_ = false;       // whether the candidates of the query are in near_sums_, not in its collector
   NearSums near_sums_;
   std::vector<Neighbor> nearest_;
   std::vector<OpenGroup> open_;  // per level of the boxes: the group that is being looked at

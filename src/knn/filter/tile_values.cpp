@@ -19,6 +19,7 @@ void TileSearch::begin_values(std::int64_t i) {
   const std::int64_t k = selection.kind == Selection::Kind::nearest ? selection.ks.front() : 0;
   as_sums_ = k > 0 && k <= NearSums::kMostNeighbors && collectors_[static_cast<std::size_t>(i)].lacking() == k;
   if (as_sums_) near_sums_.reset(k);
+  bound_of_cut_ = kInf;
 }
 
 // Returns a bit for each row of a block that may be among its nearest `wanted` rows: at least those, and rarely half as
@@ -41,9 +42,8 @@ std::uint64_t TileSearch::nearest_sums(const double* sums, std::int64_t wanted, 
 // Returns the sum that no neighbour of a query exceeds.
 double TileSearch::most_of_sum(std::int64_t i) const {
   if (as_sums_) return near_sums_.bound();
-  const double threshold = collectors_[static_cast<std::size_t>(i)].threshold();
-  const bool root = context_->index.map->form().finish == Finish::root;
-  return threshold < kInf ? beyond_ties(root ? threshold * threshold : threshold) : kInf;
+  return most_sum(collectors_[static_cast<std::size_t>(i)].threshold(),
+                  context_->index.map->form().finish == Finish::root);
 }
 
 bool TileSearch::lacks_candidates(std::int64_t i) const {
@@ -71,8 +71,10 @@ void TileSearch::visit_values(std::int64_t i) {
   }
   counts_.scanned += std::ssize(blocks_) * kScanBlockRows;
   if (!as_sums_) return tighten(i);
-  const bool root = context.index.map->form().finish == Finish::root;
   const double bound = near_sums_.bound();
+  if (bound == bound_of_cut_) return;
+  bound_of_cut_ = bound;
+  const bool root = context.index.map->form().finish == Finish::root;
   Cut& cut = cuts_[static_cast<std::size_t>(i)];
   cut = queries_.cut(i, root ? std::sqrt(bound) : bound);
   box_cuts_[i] = cut.box;

@@ -66,7 +66,7 @@ void UncertifiedQueries::search(const QueryBlock& queries, const Selection& sele
     const PartEnd end = reference_->search(train_->part(part, pool, run_.cancel), few, selection, found);
     if (end != PartEnd::complete) throw Error(ErrorCode::internal, "a GPU's filter searched within a radius");
   }
-  for (std::size_t i = 0; i < which.size(); ++i) take(which[i], std::move(found[i]));
+  for (std::size_t i = 0; i < which.size(); ++i) take(which[i], found.list(i));
   answered_ += n;
 }
 

@@ -23,12 +23,12 @@ void Collector::reset(const Selection& selection) {
   }
 }
 
-void Collector::restore(const std::vector<Neighbor>* lists) {
+void Collector::restore(const Lists& lists, std::size_t first) {
   if (kind_ == Selection::Kind::rapidminer_heap) {
-    for (std::size_t i = 0; i < heaps_.size(); ++i) heaps_[i].restore(lists[i]);
+    for (std::size_t i = 0; i < heaps_.size(); ++i) heaps_[i].restore(lists.list(first + i));
     return;
   }
-  for (const Neighbor& candidate : lists[0]) offer(candidate);
+  lists.for_each(first, [&](const Neighbor& candidate) { offer(candidate); });
 }
 
 void Collector::offer(const Neighbor& candidate) {
@@ -60,15 +60,14 @@ double Collector::threshold() const {
   return most;
 }
 
-void Collector::take(std::size_t list, std::vector<Neighbor>& out) {
+const std::vector<Neighbor>& Collector::take(std::size_t list) {
   switch (kind_) {
-    case Selection::Kind::nearest: nearest_.take_sorted(out); break;
-    case Selection::Kind::rapidminer_heap: out = heaps_[list].array(); break;
-    case Selection::Kind::radius:
-      std::sort(within_.begin(), within_.end(), closer);
-      out = within_;
-      break;
+    case Selection::Kind::nearest: return nearest_.sorted();
+    case Selection::Kind::rapidminer_heap: return heaps_[list].array();
+    case Selection::Kind::radius: break;
   }
+  std::sort(within_.begin(), within_.end(), closer);
+  return within_;
 }
 
 void hand_on_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, ThreadPool& pool,
@@ -82,7 +81,7 @@ void hand_on_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_q
     neighbors.offsets.resize(n + 1);
     neighbors.offsets[0] = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      neighbors.offsets[i + 1] = neighbors.offsets[i] + std::ssize(lists[i * n_lists + list]);
+      neighbors.offsets[i + 1] = neighbors.offsets[i] + lists.length(i * n_lists + list);
     }
     neighbors.indices.resize(static_cast<std::size_t>(neighbors.offsets[n]));
     neighbors.distances.resize(neighbors.indices.size());
@@ -91,11 +90,11 @@ void hand_on_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_q
                         const std::size_t end = std::min(n, static_cast<std::size_t>((task + 1) * kQueriesPerTask));
                         for (auto i = static_cast<std::size_t>(task * kQueriesPerTask); i < end; ++i) {
                           auto at = static_cast<std::size_t>(neighbors.offsets[i]);
-                          for (const Neighbor& candidate : lists[i * n_lists + list]) {
+                          lists.for_each(i * n_lists + list, [&](const Neighbor& candidate) {
                             neighbors.indices[at] = candidate.row;
                             neighbors.distances[at] = candidate.distance;
                             ++at;
-                          }
+                          });
                         }
                       });
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/thread_pool.hpp"
+#include "knn/lists/lists.hpp"
 #include "knn/lists/neighbor_list.hpp"
 #include "knn/lists/selection.hpp"
 #include "stope/knn.hpp"
@@ -16,8 +17,8 @@ class Collector {
  public:
   /// Empties the lists; the memory stays.
   void reset(const Selection& selection);
-  /// Restores what take() gave for every list (nothing, where a list was empty), so that more rows can be offered.
-  void restore(const std::vector<Neighbor>* lists);
+  /// Restores what take() gave for every list, from list `first` on, so that more rows can be offered.
+  void restore(const Lists& lists, std::size_t first);
   /// RapidMiner's heaps must be offered rows in training order; the other kinds take them in any order.
   void offer(const Neighbor& candidate);
   /// Takes the k nearest rows, or all if there are fewer, in their order, in place of offers; `nearest` gets memory
@@ -32,8 +33,9 @@ class Collector {
   std::int64_t last_row() const { return kind_ == Selection::Kind::nearest ? nearest_.last_row() : kAnyRow; }
   /// No candidate at a greater distance can enter a list any more. If it is infinity or NaN, every candidate can.
   double threshold() const;
-  /// Moves list number `list`, of selection.n_lists(), to `out`, in the order in which it is returned.
-  void take(std::size_t list, std::vector<Neighbor>& out);
+  /// Ends list number `list`, of selection.n_lists(), and returns it in the order in which users get it. It is there
+  /// until reset().
+  const std::vector<Neighbor>& take(std::size_t list);
 
  private:
   static constexpr std::int64_t kAnyRow = std::numeric_limits<std::int64_t>::max();
@@ -46,8 +48,7 @@ class Collector {
   std::vector<Neighbor> within_;
 };
 
-/// Hands on lists[query * n_lists + list] of consecutive queries, as one Neighbors per list. The memory of `out` is
-/// used again.
+/// Hands on lists of any length of consecutive queries, as one Neighbors per list. The memory of `out` is used again.
 void hand_on_lists(const Lists& lists, std::size_t n_lists, std::int64_t first_query, ThreadPool& pool,
                    const CancelToken& cancel, std::vector<Neighbors>& out);
 

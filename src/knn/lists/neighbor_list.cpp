@@ -46,10 +46,10 @@ std::int64_t NearestList::last_row() const {
   return threshold() == 0.0 ? heap_.front().row : std::numeric_limits<std::int64_t>::max();
 }
 
-void NearestList::take_sorted(std::vector<Neighbor>& out) {
+const std::vector<Neighbor>& NearestList::sorted() {
   if (!sorted_) std::sort(heap_.begin(), heap_.end(), closer);
-  out.assign(heap_.begin(), heap_.end());
-  heap_.clear();
+  sorted_ = true;
+  return heap_;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "knn/lists/rapidminer_heap.hpp"
@@ -30,8 +31,8 @@ class NearestList {
   void offer(const Neighbor& candidate);
   /// Takes candidates in their order, at most k, in place of offers; `sorted` gets the memory of earlier ones.
   void take_over(std::vector<Neighbor>& sorted);
-  /// Hands on the candidates, closest first, and empties the list.
-  void take_sorted(std::vector<Neighbor>& out);
+  /// Ends the list: returns the candidates, closest first. They are there until the list is reset.
+  const std::vector<Neighbor>& sorted();
   /// Returns the distance of the farthest of k candidates, infinity while there are fewer.
   double threshold() const;
   /// Returns the row of the farthest of k candidates if it is at a distance of 0, otherwise the largest number.
@@ -53,7 +54,7 @@ class RapidMinerHeap {
   void reset(std::int64_t k);
   void offer(const Neighbor& candidate);
   /// Goes on from an array that array() returned.
-  void restore(const std::vector<Neighbor>& array) { heap_ = array; }
+  void restore(std::vector<Neighbor> array) { heap_ = std::move(array); }
   /// Returns the candidates in heap-array order, the order in which votes are added.
   const std::vector<Neighbor>& array() const { return heap_; }
   /// Returns the root's distance, infinity while there are fewer than k candidates.

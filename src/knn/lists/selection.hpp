@@ -1,11 +1,9 @@
-// Says which neighbours a search wants for every query, and holds the lists that it fills.
+// Says which neighbours a search wants for every query.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <vector>
-
-#include "knn/lists/neighbor_list.hpp"
 
 namespace stope::knn {
 
@@ -52,7 +50,5 @@ struct Selection {
     return block.groups[i] == train_groups[row];
   }
 };
-
-using Lists = std::vector<std::vector<Neighbor>>;
 
 }  // namespace stope::knn

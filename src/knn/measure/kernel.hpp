@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -67,6 +68,20 @@ class MeasureKernel {
   /// Returns the bytes of work space of one thread.
   virtual std::int64_t scratch_bytes() const = 0;
 };
+
+/// A sum of squares beyond this has a distance beyond the one whose sum is `sum`. Roots of sums next to each other may
+/// be equal, and their ties are decided by the rows. Rounding to 53 bits moves a root or square by less than 2^-53, and
+/// what underflows is less than 1e-300.
+inline double beyond_ties(double sum) {
+  return sum * (1.0 + 0x1p-50) + 1e-300;
+}
+
+/// No row is nearer than `threshold`, or as near, if its sum of squares is greater. `root`: distances are roots of
+/// sums.
+inline double most_sum(double threshold, bool root) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  return threshold < kInf ? beyond_ties(root ? threshold * threshold : threshold) : kInf;
+}
 
 /// Calls the given function with consecutive encoded rows and their number, in order, until all training rows have
 /// passed.

@@ -33,6 +33,7 @@ constexpr ScanCost scan_cost(device::Backend backend) {
 }
 constexpr double kThread = 0.15e-3;           // to start a thread
 constexpr double kFilteredQuery = 27e-6;      // lists, and the distances that a filter leaves
+constexpr double kBoxedQuery = 1.5e-6;        // the same where rows of few columns stand in blocks of values
 constexpr double kReadByte = 0.05 * kNano;    // of a row's image, from memory
 constexpr double kImageColumn = 5.0 * kNano;  // to make it
 constexpr double kExactTerm = 1.5 * kNano, kExactLogarithm = 20.0 * kNano;
@@ -86,7 +87,8 @@ double cpu_work(const Fitted& fitted, const Method& method, std::int64_t n_queri
   const bool first = before.compared < 0.0;
   const double term = scan_term(backend, method.kind, fitted.kernel().filter_form()->term == Term::square, queries);
   return (first ? rows * width * kImageColumn : 0.0) +
-         queries * (kFilteredQuery + (first ? rows : before.compared) * width * term + before.evaluated * exact);
+         queries * ((method.values && !first ? kBoxedQuery : kFilteredQuery) +
+                    (first ? rows : before.compared) * width * term + before.evaluated * exact);
 }
 
 double cpu_seconds(const SearchSize& size, device::Backend backend, int threads) {

@@ -142,6 +142,12 @@ Plan make_plan(const Demand& demand, const device::BackendChoice& backend, const
     refuse_memory("the index and one query row need", checked::add(one, demand.index_bytes), plan.memory_budget);
   }
   if (forced_part > 0) plan.part_rows = std::min(forced_part, plan.part_rows);
+  // What is made of parts is not kept.
+  if (plan.method.for_later && plan.part_rows < demand.n_rows) {
+    plan.method = {.engine = plan.method.engine,
+                   .kind = plan.method.kind,
+                   .reason = "the memory limit leaves no room to keep an order of near rows"};
+  }
   // A tile needs no more rows than a part has.
   plan.tile_rows = std::min(plan.tile_rows, plan.part_rows);
   plan.memory_planned = checked::add(query_bytes(plan, demand), checked::mul(plan.part_rows, row_bytes(plan, demand)));

@@ -14,6 +14,7 @@
 #include "knn/filter/near_order.hpp"
 #include "knn/gpu/differences/difference_filter.hpp"
 #include "knn/gpu/tensor/tensor_filter.hpp"
+#include "knn/search/order_cost.hpp"
 
 namespace stope::knn {
 namespace {
@@ -24,7 +25,8 @@ constexpr std::int64_t kLeastQueries = 8;  // a table's images cost as much as a
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 18;  // fewer are done before a filter's threads have begun
 constexpr std::int64_t kLeastRowsPerNeighbor = 16;  // with fewer, a filter keeps so many rows that it saves nothing
 constexpr std::int64_t kLeastTermsForSample = std::int64_t{1} << 28;  // fewer are scanned as fast as a sample
-constexpr std::int64_t kLeastTermsForOrder = 2048;  // of each row: an order costs as much as comparing so many terms
+constexpr std::int64_t kLeastTermsForOrder = 2048;  // of each row: an order costs as much as comparing so many terms;
+                                                    // over few columns order_cost() says more
 constexpr std::int64_t kMostColumnsForDifferences = 3;         // so few columns cost little compared with the work on
                                                                // the sums
 constexpr double kBytesMayKeep = 0.5, kProductsMayKeep = 0.1;  // rows of the sample per column
@@ -339,6 +341,45 @@ Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int6
   return method;
 }
 
+// Whether an order of near rows pays, and why. Queries are counted over the life of a fitted table.
+class OrderChoice {
+ public:
+  OrderChoice(const Fitted& fitted, const FilterForm& form, bool in_order, std::int64_t n_queries, std::int64_t queries,
+              device::Backend backend)
+      : fitted_(fitted), few_columns_(fitted.width() <= kMostColumnsForOrderCost && boxes_bound(form) && !in_order) {
+    if (!few_columns_) {
+      const std::int64_t least = kLeastTermsForOrder / fitted.width();
+      pays_ = queries >= least;
+      pays_alone_ = n_queries >= least;
+      return;
+    }
+    const bool has_images = fitted.history().work(BlockOrder::table).compared >= 0.0;
+    const OrderCost cost = order_cost(fitted.n_rows(), fitted.width(), n_queries, has_images, backend);
+    scan_ = cost.scan;
+    pays_alone_ = scan_ >= cost.order + cost.through;
+    is_there_ = fitted.filters().has_order();
+    const double before = fitted.resident() ? fitted.history().add_scan(0.0) : 0.0;
+    pays_ = scan_ > cost.through && (is_there_ || before + scan_ >= cost.order + cost.through);
+  }
+
+  /// Whether few queries wait for an order, and compare every row until then: images in the table's order cost as much
+  /// as some of these searches.
+  bool waits() const { return few_columns_ && !pays_; }
+  /// Over few columns, whether it pays: the table may be searched through boxes whatever the other limits say.
+  bool pays_early() const { return few_columns_ && pays_; }
+  bool pays() const { return pays_; }
+  /// Whether it pays only because it is there, or because earlier searches have cost as much and later ones use it.
+  bool for_later() const { return pays_ && !pays_alone_; }
+  bool is_there() const { return is_there_; }
+  /// Remembers that a search goes without one.
+  void remember_scan() const { fitted_.history().add_scan(scan_); }
+
+ private:
+  const Fitted& fitted_;
+  bool few_columns_, pays_ = false, pays_alone_ = false, is_there_ = false;
+  double scan_ = 0.0;
+};
+
 }  // namespace
 
 Method choose_method(const Fitted& fitted, const Selection& selection, std::int64_t n_queries,
@@ -356,14 +397,20 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   // Nothing is kept for tables that come in parts.
   const std::int64_t queries = fitted.resident() ? fitted.history().add_queries(n_queries) : n_queries;
   const std::int64_t k = selection.ks.empty() ? 0 : *std::max_element(selection.ks.begin(), selection.ks.end());
+  const bool in_order = selection.kind == Selection::Kind::rapidminer_heap;
+  const OrderChoice near(fitted, *form, in_order, n_queries, queries, backend.backend);
   if (!backend.forced) {
-    if (queries < std::max(kLeastQueries, kLeastPairs / n)) return reference("too few queries for a filter to pay");
+    const bool too_few = queries < std::max(kLeastQueries, kLeastPairs / n);
+    if ((too_few && !near.pays_early()) || (n_queries < kLeastQueries && near.waits())) {
+      near.remember_scan();
+      return reference(too_few ? "too few queries for a filter to pay"
+                               : "too few queries so far for an order of near rows to pay");
+    }
     if (k > n / kLeastRowsPerNeighbor) return reference("k is too large a share of the rows for a filter to pay");
   }
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
   if (!map->bounds()) return reference("the attribute weights leave the range in which the filter's bound holds");
   method.engine = Engine::cpu_filter;
-  const bool in_order = selection.kind == Selection::Kind::rapidminer_heap;
   const std::string_view order = environment::word(environment::Variable::block_order);
   const std::string_view scan = environment::word(environment::Variable::scan);
   const std::string_view visit = environment::word(environment::Variable::visit);
@@ -382,17 +429,22 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
     return chosen;
   };
   if (!order.empty() || !scan.empty()) return with_values(method);
-  if (queries < kLeastTermsForSample / n / map->n_columns()) {
+  if (!near.pays_early() && queries < kLeastTermsForSample / n / map->n_columns()) {
+    near.remember_scan();
     method.reason = "too few queries for a look at a sample";
     return method;
   }
   const auto question = in_order ? SearchHistory::Question::rows_in_order : SearchHistory::Question::any_order;
   method = fitted.history().choice(backend.backend, question,
                                    [&] { return sampled_method(fitted, *map, backend, in_order, run); });
-  if (method.order == BlockOrder::near && queries < kLeastTermsForOrder / map->n_columns()) {
+  if (method.order == BlockOrder::near && !near.pays()) {
+    near.remember_scan();
     method = {.engine = Engine::cpu_filter,
               .kind = method.kind,
               .reason = "too few queries for an order of near rows to pay"};
+  } else if (method.order == BlockOrder::near && near.for_later()) {
+    method.for_later = true;
+    if (!near.is_there()) method.reason += "; earlier searches have cost as much as an order of near rows";
   }
   if (!visit.empty()) method.visit = visit == "queries" ? Visit::queries : Visit::tiles;
   if (n_queries == 1) method.kind = method.lone_kind;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -65,6 +66,7 @@ class BlockedSearch {
         n_queries_(queries.n_rows()),
         selection_(job.selection),
         outcome_sink_(job.outcome_sink),
+        arrays_(job.arrays),
         groups_(std::move(groups)) {
     if (selection_.exclude_self) check_own_rows(job.first_query);
     if (!groups_.train.empty()) selection_.train_groups = groups_.train.data();
@@ -253,7 +255,6 @@ class BlockedSearch {
     const double* const in_place = queries_.encoded();
     Buffer<double> encoded(in_place != nullptr ? 0 : checked::mul(plan.tile_queries, fitted_.width()));
     TrainParts parts(fitted_, plan.part_rows);
-    const std::size_t n_lists = selection_.n_lists();
     Lists lists;
     std::vector<Neighbors> neighbors;
     while (next_ < n_queries_) {
@@ -265,8 +266,7 @@ class BlockedSearch {
         encode(block, encoded.data(), pool);
       }
       if (!groups_.query.empty()) block.groups = groups_.query.data() + next_;
-      lists.resize(static_cast<std::size_t>(block.n) * n_lists);
-      for (std::vector<Neighbor>& list : lists) list.clear();
+      place(block, lists, neighbors);
       for (std::int64_t part = 0; part < parts.count(); ++part) {
         const TrainPart rows = parts.part(part, pool, run_.cancel);
         const std::int64_t done = next_ + block.n * (part + 1) / parts.count();
@@ -274,11 +274,44 @@ class BlockedSearch {
         if (searcher.search(rows, block, selection_, lists) == PartEnd::list_too_long) return false;
         progress_.reach(done);
       }
-      hand_on_lists(lists, n_lists, next_, pool, run_.cancel, neighbors);
-      sink(neighbors);
+      hand_on(block, lists, pool, neighbors, sink);
       next_ += block.n;
     }
     return true;
+  }
+
+  // Whether each list has a place of its own in the result. The lists of a radius have no bound, and heaps several.
+  bool has_places() const {
+    return selection_.kind == Selection::Kind::nearest &&
+           selection_.ks.front() <= std::numeric_limits<std::int32_t>::max();
+  }
+
+  // Makes room for the lists of a block.
+  void place(const QueryBlock& block, Lists& lists, std::vector<Neighbors>& neighbors) const {
+    const auto n = static_cast<std::size_t>(block.n);
+    if (!has_places()) return lists.reset(n * selection_.n_lists());
+    const std::int64_t k = selection_.ks.front();
+    const auto most = static_cast<std::int32_t>(k);
+    if (arrays_ != nullptr) {
+      return lists.reset(n, most, arrays_->indices + block.first * k, arrays_->distances + block.first * k);
+    }
+    neighbors.resize(1);
+    shape(block, k, neighbors.front());
+    lists.reset(n, most, neighbors.front().indices.data(), neighbors.front().distances.data());
+  }
+
+  // Hands on the lists of a block.
+  void hand_on(const QueryBlock& block, Lists& lists, ThreadPool& pool, std::vector<Neighbors>& neighbors,
+               const Sink& sink) const {
+    if (!has_places()) {
+      hand_on_lists(lists, selection_.n_lists(), block.first, pool, run_.cancel, neighbors);
+    } else if (arrays_ != nullptr) {
+      return lists.fill_up({std::numeric_limits<double>::quiet_NaN(), -1});
+    } else if (!lists.full()) {
+      lists.fill_up({0.0, kNoNeighbor});
+      drop_empty_entries(neighbors.front());
+    }
+    sink(neighbors);
   }
 
   void encode(const QueryBlock& block, double* rows, ThreadPool& pool) const {
@@ -302,6 +335,7 @@ class BlockedSearch {
   std::int64_t n_queries_;
   Selection selection_;
   std::function<void(const Outcome&)> outcome_sink_;
+  const NeighborArrays* arrays_;  // or null
   Groups groups_;
   std::int64_t next_ = 0;                               // the first query without a result
   PhaseProgress progress_{run_, "search", n_queries_};  // it does not go back when a block is searched again
@@ -348,6 +382,7 @@ SearchReport run_search(const Fitted& fitted, const QueryRows& queries, SearchJo
     job.selection.in_place = &in_place.emplace(*rows, out, k);
   }
   job.outcome_sink = [&](const Outcome& outcome) { lists.write(outcome); };
+  if (out.gpu < 0) job.arrays = &out;
   return timed_search(fitted, queries, *source, job, theirs,
                       [&](const std::vector<Neighbors>& blocks) { lists.write(blocks.front()); });
 }

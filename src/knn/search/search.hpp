@@ -19,6 +19,8 @@ struct SearchJob {
   /// Gets the blocks whose lists the back end kept (selection.ballot, selection.in_place); those blocks do not go to
   /// the sink.
   std::function<void(const Outcome&)> outcome_sink = {};
+  /// Where a search on the host puts its lists, in place of handing them to the sink; or null.
+  const NeighborArrays* arrays = nullptr;
   std::int64_t first_query = -1;  ///< as in SearchOptions
   const Column* exclude_train = nullptr;
   const Column* exclude_query = nullptr;

@@ -58,7 +58,7 @@ void sort_lists(Outcome& outcome) {
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return outcome.listed[a] < outcome.listed[b]; });
   std::vector<std::int64_t> listed;
-  Lists lists;
+  std::vector<std::vector<Neighbor>> lists;
   for (const std::size_t at : order) {
     listed.push_back(outcome.listed[at]);
     lists.push_back(std::move(outcome.lists[at]));

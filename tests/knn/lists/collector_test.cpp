@@ -24,8 +24,7 @@ TEST(Collector, AListThatOutgrowsThePlanSaysSo) {
   EXPECT_FALSE(collector.too_long());
   for (std::int64_t row = 4; row > 0; --row) collector.offer({0.5, row});
   EXPECT_FALSE(collector.too_long());
-  std::vector<Neighbor> list;
-  collector.take(0, list);
+  const std::vector<Neighbor>& list = collector.take(0);
   ASSERT_EQ(list.size(), 4U);
   EXPECT_EQ(list.front().row, 1);
 }

@@ -68,6 +68,24 @@ TEST(MakePlan, ATableInPartsIsEncodedOnceForManyQueries) {
   EXPECT_EQ(plan_of(Engine::gpu_reference, demand, 16 * kGigabyte).tile_queries, 1 << 17);
 }
 
+// An order is kept only where memory has room for the whole table's.
+TEST(MakePlan, AnOrderForLaterSearchesNeedsTheWholeTable) {
+  const Demand demand = demand_of(1);
+  RunOptions run;
+  run.threads = 2;
+  const Method method{.engine = Engine::cpu_filter, .order = BlockOrder::near, .values = true, .for_later = true};
+  const auto plan_within = [&](std::int64_t limit) {
+    run.memory_limit = limit;
+    return make_plan(demand, {}, method, run);
+  };
+  EXPECT_EQ(plan_within(kGigabyte).method.order, BlockOrder::near);
+  const Plan tight = plan_within(std::int64_t{12} << 20);
+  EXPECT_LT(tight.part_rows, demand.n_rows);
+  EXPECT_EQ(tight.method.engine, Engine::cpu_filter);
+  EXPECT_EQ(tight.method.order, BlockOrder::table);
+  EXPECT_FALSE(tight.method.values);
+}
+
 TEST(MakePlan, AFilterThatDoesNotFitGivesWayToTheReferenceOfItsDevice) {
   for (const EngineProperties& row : kEngines) {
     Demand demand = demand_of(1000);

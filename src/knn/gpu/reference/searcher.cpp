@@ -170,12 +170,14 @@ class GpuReference final : public Searcher, public DistanceMatrix {
     collectors_.resize(static_cast<std::size_t>(block.n));
     for (std::size_t i = 0; i < collectors_.size(); ++i) {
       collectors_[i].reset(selection);
-      collectors_[i].restore(&lists[i * n_lists]);
+      collectors_[i].restore(lists, i * n_lists);
     }
     list_too_long_ = false;
     for_each_gpu(block, [&](std::size_t gpu, const Share& share) { search_share(gpu, share, part, block, selection); });
     if (list_too_long_) return PartEnd::list_too_long;
-    for (std::size_t i = 0; i < lists.size(); ++i) collectors_[i / n_lists].take(i % n_lists, lists[i]);
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      lists.put(i, collectors_[i / n_lists].take(i % n_lists));
+    }
     evaluated_ += block.n * part.n;
     return PartEnd::complete;
   }
