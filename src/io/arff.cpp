@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/checked.hpp"
 #include "base/name_index.hpp"
-#include "base/polled_sort.hpp"
 #include "base/progress.hpp"
+#include "base/rank_texts.hpp"
 #include "base/thread_pool.hpp"
 #include "io/arff_blocks.hpp"
 #include "io/csv/text.hpp"
@@ -348,24 +347,16 @@ class ArffReader {
 
   /// Puts the values of a string attribute in the order asked for, and renumbers its codes to match.
   void order_values(ArffCells& cells) const {
-    const ArffDictionary& dictionary = *cells.dictionary;
-    const std::size_t n = dictionary.size();
-    std::vector<const std::string*> texts(n);
-    for (const auto& [text, code] : dictionary) texts[static_cast<std::size_t>(code)] = &text;
-    std::vector<std::int32_t> order(n);
-    std::iota(order.begin(), order.end(), 0);
-    if (options_.nominal_order == NominalOrder::sorted) {
-      polled_sort(order.begin(), order.end(), run_.cancel, [&](std::int32_t a, std::int32_t b) {
-        return *texts[static_cast<std::size_t>(a)] < *texts[static_cast<std::size_t>(b)];
-      });
-      std::vector<std::int32_t> rank(n);
-      for (std::size_t i = 0; i < n; ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
-      for (std::int32_t& code : cells.codes) {
-        if (code != kMissingCode) code = rank[static_cast<std::size_t>(code)];
-      }
+    std::vector<std::string>& values = cells.attribute.values;
+    values.resize(cells.dictionary->size());
+    for (const auto& [text, code] : *cells.dictionary) values[static_cast<std::size_t>(code)] = text;
+    cells.dictionary.reset();  // gives way to what the sort needs
+    if (options_.nominal_order != NominalOrder::sorted) return;
+    const std::vector<std::int32_t> places = sort_texts(values, run_.cancel);
+    if (places.empty()) return;
+    for (std::int32_t& code : cells.codes) {
+      if (code != kMissingCode) code = places[static_cast<std::size_t>(code)];
     }
-    cells.attribute.values.reserve(n);
-    for (const std::int32_t code : order) cells.attribute.values.push_back(*texts[static_cast<std::size_t>(code)]);
   }
 
   static std::string weight_name(const Table& table) {
