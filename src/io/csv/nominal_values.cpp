@@ -16,24 +16,20 @@ namespace {
 
 using Lists = std::vector<std::span<const std::string_view>>;
 
-// The different texts in the order of their ranks. Neighbours are far apart in memory, and are fetched ahead.
-std::vector<std::string> texts_of(const Lists& lists, const std::vector<RankedText>& ranked) {
+// Puts texts to their places, in their own order: they are read one after the other, and only places are far apart. A
+// place that has a text keeps it.
+template <class PlaceOf>
+void put_texts(std::span<const std::string_view> texts, const PlaceOf& place_of, std::vector<std::string>& values) {
   constexpr std::size_t kAhead = 16;
-  std::vector<std::string> values;
-  if (ranked.empty()) return values;
-  values.reserve(ranked.back().rank + 1);
-  prefer_huge_pages(values.data(), values.capacity() * sizeof(std::string));
-  for (std::size_t i = 0; i < ranked.size(); ++i) {
-    if (i + 2 * kAhead < ranked.size()) {
-      const RankedText& far = ranked[i + 2 * kAhead];
-      const RankedText& near = ranked[i + kAhead];
-      __builtin_prefetch(&lists[far.list][far.index]);
-      __builtin_prefetch(lists[near.list][near.index].data());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i + kAhead < texts.size()) {
+      const std::int32_t ahead = place_of(i + kAhead);
+      if (ahead >= 0) __builtin_prefetch(&values[static_cast<std::size_t>(ahead)], 1);
     }
-    const RankedText& text = ranked[i];
-    if (text.rank == values.size()) values.emplace_back(lists[text.list][text.index]);
+    if (texts[i].data() == nullptr) continue;
+    std::string& value = values[static_cast<std::size_t>(place_of(i))];
+    if (value.empty()) value = std::string(texts[i]);  // as long as it is: assign() would leave room
   }
-  return values;
 }
 
 // Gives texts the ranks of their first rows. `first_row` tells the first one of a text.
@@ -109,6 +105,7 @@ Values join_dictionaries(const std::vector<const Dictionary*>& dictionaries, Nom
     };
     rank_by_appearance(first_row, ranked);
   }
+  const std::size_t n_values = ranked.empty() ? 0 : ranked.back().rank + 1;
   for (const RankedText& text : ranked) {
     if (text.list < maps.size()) maps[text.list][text.index] = static_cast<std::int32_t>(text.rank);
   }
@@ -121,7 +118,14 @@ Values join_dictionaries(const std::vector<const Dictionary*>& dictionaries, Nom
   for (const RankedText& text : ranked) {
     if (text.list == maps.size()) kept.codes[text.index] = static_cast<std::int32_t>(text.rank);
   }
-  return texts_of(lists, ranked);
+  ranked = {};
+  std::vector<std::string> values;
+  values.reserve(n_values);
+  prefer_huge_pages(values.data(), n_values * sizeof(std::string));
+  values.resize(n_values);
+  for (std::size_t d = 0; d < maps.size(); ++d) put_texts(lists[d], [&](std::size_t i) { return maps[d][i]; }, values);
+  put_texts(kept.texts, [&](std::size_t row) { return kept.codes[row]; }, values);
+  return values;
 }
 
 }  // namespace stope::io::csv
