@@ -128,7 +128,13 @@ class ArffReader {
     const std::int64_t value_bytes = checked::mul(n_rows_, row_bytes);
     storage_ = storage_within(value_bytes, budget_ - planned_bytes_);
     if (storage_ == Storage::memory) plan(value_bytes);
-    ColumnMemory memory(storage_, n_rows_, static_cast<std::int64_t>(cells_.size()), row_bytes, Fill::zero);
+    // Zeros that nobody overwrites take no memory, but they come in pages of their own. Where no row leaves values out,
+    // and the rows are long enough for a character and a separator a value, all are overwritten.
+    const bool sparse = std::any_of(blocks_.begin(), blocks_.end(), [](const ArffBlock& b) { return b.sparse; });
+    const std::int64_t n_cells = checked::mul(n_rows_, std::ssize(cells_));
+    const bool full = !sparse && n_cells <= std::ssize(text_.view) / 2;
+    ColumnMemory memory(storage_, n_rows_, static_cast<std::int64_t>(cells_.size()), row_bytes,
+                        full ? Fill::none : Fill::zero);
     for (ArffCells& cells : cells_) {
       if (cells.coded()) {
         cells.codes = memory.take<std::int32_t>();
@@ -328,7 +334,8 @@ class ArffReader {
     table.columns.reserve(cells_.size() + 1);
     for (ArffCells& cells : cells_) {
       if (cells.attribute.kind == ArffKind::string) order_values(cells);
-      Column column{std::move(cells.attribute.name), ValueType::real, Role::regular, {}, {}};
+      Column& column = table.columns.emplace_back();
+      column.name = std::move(cells.attribute.name);
       if (cells.coded()) {
         column.type = ValueType::nominal;
         column.data = std::move(cells.codes);
@@ -338,7 +345,6 @@ class ArffReader {
         if (cells.attribute.kind == ArffKind::date) column.type = ValueType::date;
         column.data = std::move(cells.numbers);
       }
-      table.columns.push_back(std::move(column));
       cells.dictionary.reset();
     }
     if (!weights_.empty()) table.columns.push_back({weight_name(table), ValueType::real, Role::weight, weights_, {}});
