@@ -43,7 +43,7 @@ class Reader {
         budget_(std::max<std::int64_t>(0, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0))),
         text_(open_text(bytes, options, budget_)),
         plan_(make_plan(text_, options, schema, run.cancel)),
-        pool_(run.threads) {
+        pool_(needs_threads() ? run.threads : 1) {
     budget_ = text_.budget - std::ssize(plan_.columns) * kColumnBytes;  // at least 0, as the head was read
     layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect,
                csv::chunk_bytes(tuning), options.allow_ragged};
@@ -63,6 +63,12 @@ class Reader {
   }
 
  private:
+  // A small file has one chunk, and starting a thread takes longer than what it could do.
+  bool needs_threads() const {
+    constexpr std::int64_t kSmall = std::int64_t{1} << 19;
+    return csv::chunk_bytes(tuning_) < kChunkBytes || std::ssize(text_.view) >= kSmall;
+  }
+
   bool is_wide() const {
     if (layout_.ragged || n_rows_ == 0) return false;
     return tuning_.tile_width > 0 || (tuning_.tile_width == 0 && suits_tiles(n_rows_, layout_.n_columns));

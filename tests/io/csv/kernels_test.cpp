@@ -17,11 +17,11 @@ namespace {
 
 // A decimal with up to 19 digits, some of them zeros in front, and a point at any place or none.
 std::string any_decimal(std::mt19937_64& g) {
-  std::string text = g() % 2 == 0 ? "-" : "";
+  const std::string sign(g() % 2, '-');
   std::string digits(g() % 4, '0');
   for (std::uint64_t n = 1 + g() % 19; n > 0; --n) digits += static_cast<char>('0' + g() % 10);
   if (g() % 8 != 0) digits.insert(g() % (digits.size() + 1), ".");
-  return text + digits;
+  return sign + digits;
 }
 
 // A double as most programs write it: the shortest decimal that gives it back has 15 to 17 digits.
