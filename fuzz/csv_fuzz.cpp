@@ -102,6 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tuning.chunk_bytes = 1 + data[1] % 80;
   tuning.batch_fields = 1 + data[2] % 32;
   tuning.tile_width = data[3] & 64 ? 1 + data[3] % 7 : data[3] & 128 ? -1 : 0;
+  tuning.kept_texts = data[2] & 32 ? 1 : 0;
   tuning.kernels = kernels[data[3] % n_kernels];
   if (data[1] >= 240) options.comment = '#';
   if (data[2] >= 240) options.skip_lines = data[2] - 240;

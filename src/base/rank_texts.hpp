@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,5 +20,15 @@ struct RankedText {
 /// All texts of the lists in the order of std::string_view's <. Equal texts have the same rank and stand next to each
 /// other, in any order. Their lengths and bytes may be any. Throws Error{cancelled} from within.
 std::vector<RankedText> rank_texts(std::span<const std::span<const std::string_view>> lists, const CancelToken& cancel);
+
+/// As above, for some of the texts. Their ranks may be anything.
+std::vector<RankedText> rank_texts(std::span<const std::span<const std::string_view>> lists,
+                                   std::vector<RankedText> texts, const CancelToken& cancel);
+
+/// All texts of the lists, in their order.
+std::vector<RankedText> all_texts(std::span<const std::span<const std::string_view>> lists);
+
+/// Sorts up to 2^31 - 1 texts, all of them different. Returns the new place of each, or nothing where none moves.
+std::vector<std::int32_t> sort_texts(std::vector<std::string>& texts, const CancelToken& cancel);
 
 }  // namespace stope

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/checked.hpp"
 #include "base/name_index.hpp"
-#include "base/polled_sort.hpp"
 #include "base/progress.hpp"
+#include "base/rank_texts.hpp"
 #include "base/thread_pool.hpp"
 #include "io/arff_blocks.hpp"
 #include "io/csv/text.hpp"
@@ -129,7 +128,13 @@ class ArffReader {
     const std::int64_t value_bytes = checked::mul(n_rows_, row_bytes);
     storage_ = storage_within(value_bytes, budget_ - planned_bytes_);
     if (storage_ == Storage::memory) plan(value_bytes);
-    ColumnMemory memory(storage_, n_rows_, static_cast<std::int64_t>(cells_.size()), row_bytes, Fill::zero);
+    // Zeros that nobody overwrites take no memory, but they come in pages of their own. Where no row leaves values out,
+    // and the rows are long enough for a character and a separator a value, all are overwritten.
+    const bool sparse = std::any_of(blocks_.begin(), blocks_.end(), [](const ArffBlock& b) { return b.sparse; });
+    const std::int64_t n_cells = checked::mul(n_rows_, std::ssize(cells_));
+    const bool full = !sparse && n_cells <= std::ssize(text_.view) / 2;
+    ColumnMemory memory(storage_, n_rows_, static_cast<std::int64_t>(cells_.size()), row_bytes,
+                        full ? Fill::none : Fill::zero);
     for (ArffCells& cells : cells_) {
       if (cells.coded()) {
         cells.codes = memory.take<std::int32_t>();
@@ -329,7 +334,8 @@ class ArffReader {
     table.columns.reserve(cells_.size() + 1);
     for (ArffCells& cells : cells_) {
       if (cells.attribute.kind == ArffKind::string) order_values(cells);
-      Column column{std::move(cells.attribute.name), ValueType::real, Role::regular, {}, {}};
+      Column& column = table.columns.emplace_back();
+      column.name = std::move(cells.attribute.name);
       if (cells.coded()) {
         column.type = ValueType::nominal;
         column.data = std::move(cells.codes);
@@ -339,7 +345,6 @@ class ArffReader {
         if (cells.attribute.kind == ArffKind::date) column.type = ValueType::date;
         column.data = std::move(cells.numbers);
       }
-      table.columns.push_back(std::move(column));
       cells.dictionary.reset();
     }
     if (!weights_.empty()) table.columns.push_back({weight_name(table), ValueType::real, Role::weight, weights_, {}});
@@ -348,24 +353,16 @@ class ArffReader {
 
   /// Puts the values of a string attribute in the order asked for, and renumbers its codes to match.
   void order_values(ArffCells& cells) const {
-    const ArffDictionary& dictionary = *cells.dictionary;
-    const std::size_t n = dictionary.size();
-    std::vector<const std::string*> texts(n);
-    for (const auto& [text, code] : dictionary) texts[static_cast<std::size_t>(code)] = &text;
-    std::vector<std::int32_t> order(n);
-    std::iota(order.begin(), order.end(), 0);
-    if (options_.nominal_order == NominalOrder::sorted) {
-      polled_sort(order.begin(), order.end(), run_.cancel, [&](std::int32_t a, std::int32_t b) {
-        return *texts[static_cast<std::size_t>(a)] < *texts[static_cast<std::size_t>(b)];
-      });
-      std::vector<std::int32_t> rank(n);
-      for (std::size_t i = 0; i < n; ++i) rank[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
-      for (std::int32_t& code : cells.codes) {
-        if (code != kMissingCode) code = rank[static_cast<std::size_t>(code)];
-      }
+    std::vector<std::string>& values = cells.attribute.values;
+    values.resize(cells.dictionary->size());
+    for (const auto& [text, code] : *cells.dictionary) values[static_cast<std::size_t>(code)] = text;
+    cells.dictionary.reset();  // gives way to what the sort needs
+    if (options_.nominal_order != NominalOrder::sorted) return;
+    const std::vector<std::int32_t> places = sort_texts(values, run_.cancel);
+    if (places.empty()) return;
+    for (std::int32_t& code : cells.codes) {
+      if (code != kMissingCode) code = places[static_cast<std::size_t>(code)];
     }
-    cells.attribute.values.reserve(n);
-    for (const std::int32_t code : order) cells.attribute.values.push_back(*texts[static_cast<std::size_t>(code)]);
   }
 
   static std::string weight_name(const Table& table) {

@@ -67,10 +67,10 @@ void attribute_type(ArffScanner& scanner, ArffAttribute& attribute, ArffMeter& m
     return;
   }
   const std::int64_t column = scanner.column();
+  attribute.kind = ArffKind::number;
+  if (scanner.accept("numeric") || scanner.accept("real")) return;
   const std::string type = scanner.keyword();
-  if (type == "numeric" || type == "real") {
-    attribute.kind = ArffKind::number;
-  } else if (type == "integer") {
+  if (type == "integer") {
     attribute.kind = ArffKind::integer;
   } else if (type == "string") {
     attribute.kind = ArffKind::string;
@@ -135,7 +135,9 @@ ArffAttribute read_attribute(ArffScanner& scanner, bool& keel, ArffMeter& meter,
     scanner.fail("attribute " + shown(attribute.name) + ": attribute weights are not supported", scanner.column(),
                  ErrorCode::unsupported);
   }
-  scanner.expect_line_end("the type of attribute " + shown(attribute.name));
+  if (scanner.peek() != ArffScanner::kLineEnd) {
+    scanner.expect_line_end("the type of attribute " + shown(attribute.name));
+  }
   return attribute;
 }
 
@@ -155,15 +157,15 @@ ArffHeader read_header(ArffScanner& scanner, ArffMeter& meter, Names& names) {
   std::vector<ArffAttribute>& attributes = header.attributes;
   while (scanner.next_line()) {
     const std::int64_t column = scanner.column();
-    const std::string keyword = scanner.keyword();
-    if (keyword == "@relation") continue;  // the rest of the line is a name that nobody needs
-    if (keyword == "@attribute") {
+    if (scanner.accept("@attribute")) {
       meter.attribute();
       std::string_view in_file;
       attributes.push_back(read_attribute(scanner, header.keel, meter, in_file));
       names.add(attributes.back().name, in_file, column);
       continue;
     }
+    const std::string keyword = scanner.keyword();
+    if (keyword == "@relation") continue;  // the rest of the line is a name that nobody needs
     // KEEL lists the names of both again. Whoever reads the table says with other means what its target is.
     if (keyword == "@inputs" || keyword == "@input" || keyword == "@outputs" || keyword == "@output") {
       header.keel = true;

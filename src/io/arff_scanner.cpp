@@ -75,6 +75,7 @@ std::vector<ArffBlock> ArffScanner::blocks(std::int64_t n_lines, const CancelTok
     ArffBlock block{copy.next_, copy.line_number_, count};
     while (block.n_rows < n_lines && copy.next_line()) {
       ++block.n_rows;
+      block.sparse = block.sparse || copy.peek() == '{';
       if (++count % kPollLines == 0) poll_step(cancel);
     }
     if (block.n_rows == 0) return blocks;
@@ -181,6 +182,19 @@ std::string ArffScanner::keyword() {
     word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
   return word;
+}
+
+bool ArffScanner::accept(std::string_view keyword) {
+  peek();
+  const std::string_view rest = line_.substr(at_);
+  if (rest.size() < keyword.size()) return false;
+  for (std::size_t i = 0; i < keyword.size(); ++i) {
+    const char c = rest[i];
+    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != keyword[i]) return false;
+  }
+  const bool ends = rest.size() == keyword.size() || ends_word(rest[keyword.size()]) || rest[keyword.size()] == '[';
+  if (ends) at_ += keyword.size();
+  return ends;
 }
 
 void ArffScanner::expect_line_end(std::string_view after) {

@@ -25,6 +25,7 @@ struct ArffBlock {
   std::int64_t line = 0;  ///< how many lines of any kind come before it
   std::int64_t first_row = 0, n_rows = 0;
   std::int64_t bytes = 0;
+  bool sparse = false;  ///< some line begins with a brace: its row may leave values out
 };
 
 /// Walks over the lines of a text that are not empty. A quote ends at the latest with its line, so that lines can be
@@ -57,6 +58,8 @@ class ArffScanner {
   ArffWord word();
   /// Reads up to the next blank, quote or bracket, in lower case: "@attribute".
   std::string keyword();
+  /// Reads that keyword, which is in lower case, if it is the next one; false, and nothing is read, if it is not.
+  bool accept(std::string_view keyword);
   /// Consumes a line that holds nothing more; throws otherwise.
   void expect_line_end(std::string_view after);
 

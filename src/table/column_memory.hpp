@@ -58,8 +58,13 @@ class ColumnMemory {
       const std::shared_ptr<void> memory = allocate(checked::mul(n_rows_, std::int64_t{sizeof(T)}));
       return Buffer<T>::borrow(static_cast<T*>(memory.get()), n_rows_, memory);
     }
-    const std::int64_t bytes =
-        checked::ceil_div(n_rows_ * static_cast<std::int64_t>(sizeof(T)), kAlignment) * kAlignment;
+    // The shortest columns of a block in memory share lines: a line for two values would be most of a wide table.
+    const std::int64_t n_bytes = n_rows_ * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t unit = storage_ != Storage::file && n_bytes < kAlignment ? kLeastAlignment : kAlignment;
+    const std::int64_t bytes = checked::ceil_div(n_bytes, unit) * unit;
+    const std::int64_t gap = (unit - used_ % unit) % unit;  // behind a shorter column
+    used_ += gap;
+    left_ -= gap;
     if (left_ < bytes) {
       block_ = allocate(block_bytes_);
       left_ = block_bytes_;
@@ -77,6 +82,7 @@ class ColumnMemory {
   }
 
   static constexpr std::int64_t kAlignment = 64;  // the alignment of allocate_shared_bytes
+  static constexpr std::int64_t kLeastAlignment = 16;
   static constexpr std::int64_t kManyColumns = 4096, kShortRows = 256;
   static constexpr std::int64_t kBlockBytes = std::int64_t{256} << 10;
   static constexpr std::int64_t kZeroBlockBytes = std::int64_t{1} << 20;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <random>
 #include <set>
 #include <span>
@@ -61,10 +62,14 @@ Lists random_lists(std::mt19937_64& g, std::size_t n, std::size_t longest, const
 TEST(RankTexts, AreThoseOfASort) {
   std::mt19937_64 g(1);
   const std::string zeros("\0\0a", 3), bytes("\x7f\x80\xff", 3);
+  std::string every_byte;
+  for (int byte = 0; byte < 256; ++byte) every_byte += static_cast<char>(byte);
   for (const std::size_t n : {1, 5, 31, 33, 100, 1000, 5000}) {
     for (const std::size_t longest : {0, 1, 6, 7, 8, 9, 15, 40}) {
       expect_ranks(random_lists(g, n, longest, "0123456789", ""));
       expect_ranks(random_lists(g, n, longest, "ab", "text "));
+      expect_ranks(random_lists(g, n, longest, every_byte, ""));
+      expect_ranks(random_lists(g, n, longest, zeros, "no end in seven bytes"));
       expect_ranks(random_lists(g, n, longest, zeros, std::string("\0", 1)));
       expect_ranks(random_lists(g, n, longest, bytes, "a beginning of more than seven bytes"));
     }
@@ -78,6 +83,33 @@ TEST(RankTexts, OfTextsThatGoOnForLong) {
     lists[i % 2].push_back(std::string(5000, 'a') + std::to_string(i / 3));
   }
   expect_ranks(lists);
+}
+
+TEST(RankTexts, OfManyTextsThatAllGoOn) {
+  std::mt19937_64 g(2);
+  Lists lists(1);
+  for (int i = 0; i < 10'000; ++i) {
+    std::string text;
+    for (int c = 0; c < 14; ++c) text += static_cast<char>('a' + g() % 3);
+    lists[0].push_back(text);
+  }
+  expect_ranks(lists);
+}
+
+TEST(SortTexts, TellsWhereEachHasGone) {
+  std::mt19937_64 g(3);
+  for (const std::size_t n : {2, 40, 6000}) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < n; ++i) texts.push_back("text " + std::to_string(i));
+    std::shuffle(texts.begin(), texts.end(), g);
+    if (n == 2) texts = {"b", "a"};
+    const std::vector<std::string> before = texts;
+    const std::vector<std::int32_t> places = sort_texts(texts, {});
+    EXPECT_TRUE(std::is_sorted(texts.begin(), texts.end()));
+    ASSERT_EQ(places.size(), n);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(texts[static_cast<std::size_t>(places[i])], before[i]);
+    EXPECT_TRUE(sort_texts(texts, {}).empty());
+  }
 }
 
 TEST(RankTexts, OfNoTexts) {

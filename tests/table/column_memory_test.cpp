@@ -22,8 +22,12 @@ void expect_apart(Storage storage, std::int64_t n_rows, std::int64_t n_columns) 
     }
   }
   for (std::size_t c = 0; c < numbers.size(); ++c) {
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(numbers[c].data()) % 64, 0U);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(codes[c].data()) % 64, 0U);
+    // Columns of less than a line may share one in memory.
+    const auto alignment = [&](std::int64_t size) {
+      return storage == Storage::memory && n_rows * size < 64 ? 16U : 64U;
+    };
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(numbers[c].data()) % alignment(8), 0U);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(codes[c].data()) % alignment(4), 0U);
     ASSERT_EQ(numbers[c].size(), n_rows);
     ASSERT_EQ(numbers[c].storage(), storage);
     for (std::int64_t row = 0; row < n_rows; ++row) {
@@ -36,6 +40,7 @@ void expect_apart(Storage storage, std::int64_t n_rows, std::int64_t n_columns) 
 TEST(ColumnMemory, ColumnsDoNotOverlap) {
   for (const Storage storage : {Storage::memory, Storage::file}) {
     expect_apart(storage, 12, 6);
+    expect_apart(storage, 2, 10'000);
     expect_apart(storage, 12, 10'000);
     expect_apart(storage, 256, 5'000);
     expect_apart(storage, 257, 5'000);

@@ -1,5 +1,6 @@
 """Rows of bench/rivals.py: reading CSV and Parquet files from the page cache. Rivals are DuckDB, polars, pandas and
-pyarrow. An answer is the number of rows and the sums of the first columns of numbers.
+pyarrow. An answer is the number of rows and the sums of the first columns of numbers. stope gives texts codes; rivals
+that can are timed in both ways, with texts as they are and with codes for them.
 """
 import multiprocessing
 import os
@@ -69,9 +70,10 @@ def write_parquet(path, codec, *shape):
 
 
 class Reader(Program):
-    """`job` is the method that runs: "csv" or "parquet". A reader leaves its table in `found`."""
+    """`job` is the method that runs: "csv" or "parquet". A reader leaves its table in `found`. `coded` are the columns of
+    texts that get codes."""
 
-    job, wide, repeated = "csv", False, ()
+    job, wide, coded, repeated = "csv", False, (), ()
 
     def run(self):
         self.found = None  # so that there is never memory for two tables
@@ -129,7 +131,8 @@ class PolarsReader(Reader):
         self.polars = polars
 
     def csv(self, path):
-        return self.polars.read_csv(path, null_values=MISSING)
+        coded = {name: self.polars.Categorical for name in self.coded}
+        return self.polars.read_csv(path, null_values=MISSING, schema_overrides=coded or None)
 
     def parquet(self, path):
         return self.polars.read_parquet(path)
@@ -146,7 +149,8 @@ class PandasReader(Reader):
         self.pandas = pandas
 
     def csv(self, path):
-        return self.pandas.read_csv(path, na_values=MISSING, engine=self.engine)
+        coded = {name: "category" for name in self.coded}
+        return self.pandas.read_csv(path, na_values=MISSING, engine=self.engine, dtype=coded or None)
 
     def parquet(self, path):
         return self.pandas.read_parquet(path)
@@ -170,7 +174,9 @@ class ArrowReader(Reader):
     def csv(self, path):
         csv = self.pyarrow.csv
         read = csv.ReadOptions(block_size=LONGEST) if self.wide else None
-        convert = csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True)
+        code = self.pyarrow.dictionary(self.pyarrow.int32(), self.pyarrow.string())
+        types = {name: code for name in self.coded}
+        convert = csv.ConvertOptions(null_values=MISSING, strings_can_be_null=True, column_types=types)
         return csv.read_csv(path, read_options=read, convert_options=convert)
 
     def parquet(self, path):
@@ -182,6 +188,10 @@ def row(kind, n, n_numbers, n_words=0, n_texts=0, missing=0.0, dtype="float64", 
     programs = {"stope": StopeReader, "DuckDB": DuckReader, "polars": PolarsReader, "pandas": PandasReader, "pyarrow": ArrowReader}
     if kind == "csv" and d < WIDE:  # its records must fit into a block whose size pandas does not pass on
         programs |= with_settings({"pandas, by pyarrow": PandasReader}, engine="pyarrow")
+    if kind == "csv" and n_words + n_texts > 0:
+        coded = [f"d{i}" for i in range(n_words)] + [f"t{i}" for i in range(n_texts)]
+        kinds = {"polars, categories": PolarsReader, "pandas, categories": PandasReader, "pyarrow, dictionaries": ArrowReader}
+        programs |= with_settings(kinds, coded=coded)
     shape = (n, n_numbers, n_words, n_texts, missing, dtype)
     made = (lambda: File("t.csv", write_csv, *shape)) if kind == "csv" else (lambda: File("t.parquet", write_parquet, codec, *shape))
     words = (f"{count(n)}x{count(d)}",) + ((f"words{n_words}",) if n_words else ()) + ((f"texts{n_texts}",) if n_texts else ())

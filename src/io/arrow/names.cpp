@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 
+#include "base/rank_texts.hpp"
 #include "io/arrow/text.hpp"
 #include "io/csv/text.hpp"
 
@@ -17,23 +17,11 @@ constexpr std::int64_t kCancelRows = std::int64_t{1} << 16;
 // Renumbers codes so that their values ascend by bytes.
 void sort_values(std::vector<std::string>& values, std::int32_t* codes, std::int64_t n_rows,
                  const CancelToken& cancel) {
-  std::vector<std::int32_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return values[static_cast<std::size_t>(a)] < values[static_cast<std::size_t>(b)];
-  });
-  if (std::is_sorted(order.begin(), order.end())) return;
-  std::vector<std::int32_t> renumbered(order.size());
-  std::vector<std::string> sorted(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto old = static_cast<std::size_t>(order[i]);
-    renumbered[old] = static_cast<std::int32_t>(i);
-    sorted[i] = std::move(values[old]);
-  }
-  values = std::move(sorted);
+  const std::vector<std::int32_t> places = sort_texts(values, cancel);
+  if (places.empty()) return;
   for (std::int64_t row = 0; row < n_rows; ++row) {
     if (row % kCancelRows == 0) cancel.check();
-    if (codes[row] >= 0) codes[row] = renumbered[static_cast<std::size_t>(codes[row])];
+    if (codes[row] >= 0) codes[row] = places[static_cast<std::size_t>(codes[row])];
   }
 }
 

@@ -1,8 +1,6 @@
 #include "io/arrow/part_names.hpp"
 
-#include <algorithm>
-#include <numeric>
-
+#include "base/rank_texts.hpp"
 #include "io/arrow/names.hpp"
 #include "io/arrow/text.hpp"
 
@@ -138,20 +136,9 @@ JoinedNames join_names(const std::vector<std::unique_ptr<PartNames>>& parts, con
     joined.maps.push_back(std::move(map));
   }
   joined.values = values_of(all);
-  if (order.sorted && !std::is_sorted(joined.values.begin(), joined.values.end())) {
-    std::vector<std::int32_t> by_bytes(joined.values.size());
-    std::iota(by_bytes.begin(), by_bytes.end(), 0);
-    std::sort(by_bytes.begin(), by_bytes.end(), [&](std::int32_t a, std::int32_t b) {
-      return joined.values[static_cast<std::size_t>(a)] < joined.values[static_cast<std::size_t>(b)];
-    });
-    std::vector<std::int32_t> places(by_bytes.size());
-    std::vector<std::string> sorted(by_bytes.size());
-    for (std::size_t i = 0; i < by_bytes.size(); ++i) {
-      const auto old = static_cast<std::size_t>(by_bytes[i]);
-      places[old] = static_cast<std::int32_t>(i);
-      sorted[i] = std::move(joined.values[old]);
-    }
-    joined.values = std::move(sorted);
+  const std::vector<std::int32_t> places =
+      order.sorted ? sort_texts(joined.values, cancel) : std::vector<std::int32_t>();
+  if (!places.empty()) {
     for (std::vector<std::int32_t>& map : joined.maps) {
       for (std::int32_t& code : map) code = places[static_cast<std::size_t>(code)];
     }

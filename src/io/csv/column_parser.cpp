@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "io/csv/row_texts.hpp"
 #include "io/number.hpp"
 
 namespace stope::io::csv {
@@ -168,6 +169,30 @@ Fit ColumnParser::codes(const Fields& fields, const ColumnReading& reading, std:
     return Fit::bad;
   }
   return Fit::yes;
+}
+
+void ColumnParser::texts(const Fields& fields, std::int64_t row, Dictionary& dictionary, std::string_view* texts,
+                         std::int32_t* out) {
+  const ColumnSlice c = fields.slice;  // a copy: its members then stay in registers across the stores
+  for (std::int64_t r = 0; r < c.n_rows; ++r) {
+    const std::string_view field = c.field(r);
+    if (field.empty()) {
+      out[r] = kMissingCode;
+      continue;
+    }
+    const std::string_view inside = inside_quotes(field);
+    const bool quoted = inside.size() != field.size() && std::memchr(inside.data(), '"', inside.size()) == nullptr;
+    const bool simple =
+        static_cast<unsigned char>(field.front()) > '"' && static_cast<unsigned char>(field.back()) > ' ';
+    if (!quoted && !simple) {
+      out[r] = code_of(field, dictionary, row + r);
+    } else if (!quoted && dictionary.is_missing_token(field)) {
+      out[r] = kMissingCode;
+    } else {
+      texts[r] = inside;
+      out[r] = kKeptText;
+    }
+  }
 }
 
 }  // namespace stope::io::csv

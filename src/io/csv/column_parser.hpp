@@ -70,6 +70,10 @@ class ColumnParser {
   /// `row` is that of field 0. A list of values has the codes below `n_listed`.
   Fit codes(const Fields& fields, const ColumnReading& reading, std::int64_t row, std::int64_t n_listed,
             Dictionary& dictionary, std::int32_t* out);
+  /// As codes(), for a column without a list. Keeps the texts of rows in `texts` instead of looking them up; only those
+  /// that are not in the file as they are get a code of the dictionary.
+  void texts(const Fields& fields, std::int64_t row, Dictionary& dictionary, std::string_view* texts,
+             std::int32_t* out);
 
   /// The first field of the last slice that no reading takes.
   const FirstField& misfit() const { return misfit_; }

@@ -31,6 +31,12 @@ void MemoryMeter::take(std::int64_t bytes) {
               {name_});
 }
 
+bool MemoryMeter::try_take(std::int64_t bytes) noexcept {
+  if (left_.fetch_sub(bytes, std::memory_order_relaxed) >= bytes) return true;
+  left_.fetch_add(bytes, std::memory_order_relaxed);
+  return false;
+}
+
 Dictionary::Dictionary(MemoryMeter& meter) : meter_(meter) {
   grow();
 }
@@ -80,6 +86,7 @@ void Dictionary::add_missing_token(std::string_view token) {
   padded.append(16, '\0');
   token_keys_.push_back(key_of(std::string_view(padded).substr(0, token.size())));
   tokens_.emplace_back(token);
+  longest_token_ = std::max(longest_token_, token.size());
   quoted_tokens_.push_back(kMissingCode);
   place_token(tokens_.size() - 1);
 }

@@ -19,6 +19,8 @@ class MemoryMeter {
   MemoryMeter(std::int64_t limit, std::string name) : left_(limit), limit_(limit), name_(std::move(name)) {}
   /// Throws out_of_memory, before the bytes are allocated.
   void take(std::int64_t bytes);
+  /// False, and nothing is taken, where there is not as much.
+  bool try_take(std::int64_t bytes) noexcept;
   void give_back(std::int64_t bytes) noexcept { left_.fetch_add(bytes, std::memory_order_relaxed); }
 
  private:
@@ -39,6 +41,13 @@ class Dictionary {
 
   /// Makes `token` a missing token: find_or_add gives a code below 0 for it. Call this before any value is added.
   void add_missing_token(std::string_view token);
+  bool is_missing_token(std::string_view value) const {
+    if (value.size() > longest_token_) return false;
+    for (const std::string& token : tokens_) {
+      if (token == value) return true;
+    }
+    return false;
+  }
   /// Forgets the values, for another column with the same missing tokens.
   void restart();
 
@@ -130,6 +139,7 @@ class Dictionary {
   std::vector<std::string_view> texts_;  // by code
   std::vector<std::int64_t> rows_;
   std::vector<std::string> tokens_;  // token t has code kFirstToken - t in its slot
+  std::size_t longest_token_ = 0;
   std::vector<Key> token_keys_;
   std::vector<std::int32_t> quoted_tokens_;  // per token the code of the value spelled like it, or kMissingCode
   std::vector<std::unique_ptr<char[]>> blocks_;

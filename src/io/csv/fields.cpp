@@ -46,6 +46,7 @@ Meaning FieldRules::date(std::string_view field, IsoDate& date) const {
 }
 
 bool FieldRules::keeps_digits(std::string_view field) const {
+  if (!is_quoted(field) && dialect.thousands == '\0') return !loses_digits(field);
   std::string content(field);
   if (is_quoted(field)) unquote(field, content);
   std::string plain;
@@ -61,6 +62,7 @@ FieldRules make_rules(const Dialect& dialect, const std::vector<std::string>& mi
     if (token.empty()) continue;
     double value = 0;
     rules.tokens.push_back(token);
+    rules.token_starts.set(static_cast<unsigned char>(token.front()));
     const bool number = parse_number(token, value, dialect.decimal) || parse_number(token, value, ',');
     rules.numeric_tokens |= number && !std::isnan(value);
   }

@@ -1,6 +1,7 @@
 // The meaning of one field: missing, a number, a date, or a name.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@ enum class Meaning { missing, number, other };
 struct FieldRules {
   Dialect dialect;
   std::vector<std::string> tokens;  ///< missing tokens, "" not among them
+  std::bitset<256> token_starts;    ///< their first bytes
   bool numeric_tokens = false;      ///< some token reads as a number (-999), so tokens are tried first
   bool commas = false;              ///< a column's decimal mark may be a comma, although dialect.decimal is a point
 

@@ -33,10 +33,11 @@ enum ValueClass : std::uint8_t {
   kClasses
 };
 
+constexpr std::size_t kLongestMissing = 7;
+
 // Spellings of "missing" that many programs write, and that a table of names may hold as names.
 bool means_missing(std::string_view value) {
-  constexpr std::size_t kLongest = 7;
-  if (value.size() > kLongest) return false;
+  if (value.size() > kLongestMissing) return false;
   constexpr std::array<std::string_view, 16> kSpellings = {"n/a",  "na",      "n.a.",    "null", "none", "nil",
                                                            "-",    "--",      "---",     ".",    "..",   "nan",
                                                            "#n/a", "missing", "unknown", "\\n"};
@@ -46,6 +47,7 @@ bool means_missing(std::string_view value) {
 }
 
 ValueClass class_of(const std::string& value, const FieldRules& rules) {
+  if (value.size() > kLongestMissing && begins_word(value.front())) return kWord;
   double number = 0;
   const bool point = rules.parse(value, rules.dialect.decimal, number);
   const bool comma = rules.commas && rules.parse(value, ',', number);

@@ -1,6 +1,7 @@
 #include "io/csv/head.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/memory.hpp"
 #include "base/progress.hpp"
@@ -13,6 +14,7 @@ namespace {
 constexpr std::int64_t kRecords = 100;
 constexpr std::int64_t kBytes = std::int64_t{64} << 10;
 constexpr std::int64_t kPollRecords = 4096;
+constexpr std::size_t kManyFields = std::size_t{1} << 16;
 
 // Whether commas only stand in numbers, as decimal marks ("1,5").
 bool commas_are_decimal_marks(const Text& text, const Head& head) {
@@ -32,6 +34,16 @@ bool commas_are_decimal_marks(const Text& text, const Head& head) {
 // There may be any number of further columns, so the bytes that would do are not known.
 [[noreturn]] void refuse_columns(const Text& text, std::int64_t n_columns) {
   refuse_memory_from("its columns, without their values, need", n_columns * kColumnBytes, text.budget, {text.name});
+}
+
+// Makes room for the rest of a line as long as its beginning lets expect. Growing step by step would write to twice the
+// memory.
+void reserve_fields(std::vector<HeadField>& fields, std::string_view text, std::int64_t begin, std::int64_t at,
+                    std::int64_t most) {
+  const std::size_t found = text.find('\n', static_cast<std::size_t>(at));
+  const double line = static_cast<double>(std::min(found, text.size()) - static_cast<std::size_t>(begin));
+  const double expected = 1.1 * static_cast<double>(fields.size()) * line / static_cast<double>(at - begin);
+  fields.reserve(std::max(fields.size(), static_cast<std::size_t>(std::min(expected, static_cast<double>(most) + 1))));
 }
 
 }  // namespace
@@ -59,6 +71,7 @@ Head read_head(const Text& text, const Dialect& dialect, std::int64_t max_record
     if (++n_lines % kPollRecords == 0) poll_step(cancel);
     HeadRecord record;
     const Record scanned = scan_record(text.view, at, dialect, [&](std::int64_t begin, std::int64_t end) {
+      if (record.fields.size() == kManyFields) reserve_fields(record.fields, text.view, at, end, most_fields);
       record.fields.push_back({begin, end});
       if (std::ssize(record.fields) > most_fields) refuse_columns(text, std::ssize(record.fields));
     });
@@ -89,7 +102,7 @@ const HeadRecord* first_record(const Head& head) {
 // Among the candidates that occur equally often in every record, the most frequent. If there is none, the most frequent
 // in the first record, so that the error about the other records makes sense. In "1,5;2,5" the comma is a decimal mark,
 // although it occurs more often.
-char find_separator(const Text& text, const Dialect& dialect, const CancelToken& cancel) {
+char find_separator(const Text& text, const Dialect& dialect, const CancelToken& cancel, ReadHead& read) {
   char best = ',';
   std::int64_t best_score = 0;
   std::string_view plain;  // records without a quote, which end at the same places for every candidate
@@ -97,7 +110,7 @@ char find_separator(const Text& text, const Dialect& dialect, const CancelToken&
     if (candidate == dialect.decimal || candidate == dialect.comment) continue;
     if (!plain.empty() && plain.find(candidate) == std::string_view::npos) continue;  // every record has one field
     std::int64_t next = 0;
-    const Head head = read_head(text, {candidate, dialect.decimal, dialect.comment}, kRecords, kBytes, cancel, &next);
+    Head head = read_head(text, {candidate, dialect.decimal, dialect.comment}, kRecords, kBytes, cancel, &next);
     const std::string_view seen = text.view.substr(0, static_cast<std::size_t>(next));
     if (seen.find('"') == std::string_view::npos) plain = seen;
     std::size_t first = 0;
@@ -113,6 +126,7 @@ char find_separator(const Text& text, const Dialect& dialect, const CancelToken&
     if (score > best_score) {
       best = candidate;
       best_score = score;
+      read = {std::move(head), next};
     }
   }
   return best;

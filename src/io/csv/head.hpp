@@ -51,7 +51,14 @@ void visit_column(const Text& text, const Head& data, std::size_t column, std::s
   }
 }
 
-/// The separator that the file was most probably written with.
-char find_separator(const Text& text, const Dialect& dialect, const CancelToken& cancel);
+/// A head, and where its reading stopped.
+struct ReadHead {
+  Head head;
+  std::int64_t next = 0;
+};
+
+/// The separator that the file was most probably written with. `read` becomes the head that it was found in; it is
+/// empty where no separator was found.
+char find_separator(const Text& text, const Dialect& dialect, const CancelToken& cancel, ReadHead& read);
 
 }  // namespace stope::io::csv

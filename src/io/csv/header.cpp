@@ -22,7 +22,8 @@ struct Evidence {
 Evidence evidence_of(const Text& text, const Head& below, const HeadField& first, std::size_t column,
                      std::size_t n_columns, const FieldRules& rules) {
   const std::string_view field = field_text(text, first);
-  const std::string content = content_of(field);
+  const std::string inside = is_quoted(field) ? content_of(field) : "";
+  const std::string_view content = is_quoted(field) ? std::string_view(inside) : field;
   unsigned readings = kAnyReading;
   bool any = false, truth = true, quoted = false, recurs = false;
   visit_column(text, below, column, n_columns, [&](std::string_view other, std::int64_t) {
@@ -32,7 +33,7 @@ Evidence evidence_of(const Text& text, const Head& below, const HeadField& first
     quoted = quoted || is_quoted(other);
     readings &= of_this;
     truth = truth && is_truth_value(other);
-    recurs = recurs || content_of(other) == content;
+    recurs = recurs || (is_quoted(other) ? content_of(other) == content : other == content);
   });
   Evidence evidence;
   const unsigned of_first = readings_of(field, rules);

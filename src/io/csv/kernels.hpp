@@ -7,7 +7,7 @@
 
 namespace stope::io::csv {
 
-/// Bytes that must be readable after any segment: one block of 64, and 16 for loading a number or a key.
+/// Bytes that must be readable after any segment: one block of 64, and 16 for loading a key. A number loads 32.
 inline constexpr std::int64_t kPadding = 80;
 
 /// Record ends in a range of bytes, under both guesses about its first byte: [0] outside quotes, [1] inside.
@@ -66,8 +66,9 @@ struct Kernels {
   FieldIndex (*index_fields)(const char* text, std::int64_t size, char separator, std::int64_t max_fields,
                              std::uint32_t origin, std::uint32_t* ends);
 
-  /// Reads the plain decimals of a column: [-]digits[.digits] with at most 16 characters after the sign, whose digits
-  /// are a number below 2^53. An empty field becomes NaN. Rows with anything else go to `rest`.
+  /// Reads the plain decimals of a column, correctly rounded: [-]digits[.digits] with at most 16 characters after the
+  /// sign, whose digits are a number below 2^53. A level may also read most of those with a point and up to 17 digits.
+  /// An empty field becomes NaN. Rows with anything else go to `rest`.
   PlainNumbers (*plain_numbers)(const ColumnSlice& column, char decimal, double* out, std::uint32_t* rest);
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "io/csv/dictionary.hpp"
@@ -27,8 +28,15 @@ struct CodedRows {
   std::span<std::int32_t> codes;
 };
 
-/// Makes one list of the values of several dictionaries, some of them null, and changes the codes of all rows to its.
+/// Rows that have kept their texts (row_texts.hpp), and the codes of all rows.
+struct KeptRows {
+  std::span<const std::string_view> texts;  ///< of all rows, without data for those that have a code; or of none
+  std::span<std::int32_t> codes;
+};
+
+/// Makes one list of the values of several dictionaries, some of them null, and of kept rows, and changes the codes of
+/// all rows to its.
 Values join_dictionaries(const std::vector<const Dictionary*>& dictionaries, NominalOrder order,
-                         const CancelToken& cancel, const std::vector<CodedRows>& rows);
+                         const CancelToken& cancel, const std::vector<CodedRows>& rows, const KeptRows& kept = {});
 
 }  // namespace stope::io::csv

@@ -27,6 +27,7 @@ void RaggedRecords::add(const RaggedRecords& other) {
 
 Worker::Worker(ParseJob& job, MemoryMeter& meter)
     : job_(job),
+      meter_(meter),
       max_rows_(std::max<std::int64_t>(1, job.batch_fields / job.layout.n_columns)),
       columns_(job.plan.columns.size()),
       parser_(job.plan.rules, job.kernels, max_rows_) {
@@ -169,7 +170,24 @@ Fit Worker::fill_column(const Batch& batch, const Fields& fields, std::size_t co
     case Kind::date: return parser_.dates(fields, plan, output.numbers + batch.row, state.notes);
     case Kind::nominal: break;
   }
-  return parser_.codes(fields, plan, batch.row, std::ssize(plan.values()), *state.dictionary, output.codes + batch.row);
+  return fill_codes(batch, fields, column);
+}
+
+Fit Worker::fill_codes(const Batch& batch, const Fields& fields, std::size_t column) {
+  const ColumnPlan& plan = job_.plan.columns[column];
+  ColumnState& state = columns_[column];
+  std::int32_t* const codes = job_.outputs[column].codes + batch.row;
+  Dictionary& dictionary = *state.dictionary;
+  if (state.texts != nullptr) {
+    parser_.texts(fields, batch.row, dictionary, state.texts + batch.row, codes);
+    return Fit::yes;
+  }
+  const Fit fit = parser_.codes(fields, plan, batch.row, std::ssize(plan.values()), dictionary, codes);
+  state.n_hashed += batch.n_rows;
+  if (!plan.listed && job_.row_texts.suits(dictionary.size(), state.n_hashed)) {
+    state.texts = job_.row_texts.begin(column, meter_);
+  }
+  return fit;
 }
 
 // The first bad value of a batch in file order, whichever column is filled first.

@@ -9,6 +9,7 @@
 
 #include "io/csv/column_parser.hpp"
 #include "io/csv/padded_text.hpp"
+#include "io/csv/row_texts.hpp"
 
 namespace stope::io::csv {
 
@@ -38,6 +39,7 @@ struct ParseJob {
   std::vector<std::size_t> columns;   ///< the columns to fill
   std::vector<ColumnOutput> outputs;  ///< one per column of the plan
   const PaddedText& padded;
+  RowTexts& row_texts;
   std::vector<std::atomic<bool>>
       misfits;  ///< per column: whether a field does not fit its reading, and others are left
 };
@@ -64,6 +66,8 @@ class Worker {
   struct ColumnState {
     std::unique_ptr<Dictionary> dictionary;
     ColumnNotes notes;
+    std::int64_t n_hashed = 0;          // rows looked up in the dictionary
+    std::string_view* texts = nullptr;  // of all rows, once the worker keeps them
   };
   struct Batch {
     const char* base;          // the batch's first byte
@@ -84,9 +88,11 @@ class Worker {
   bool fit_record(const Batch& batch, const Record& record, std::int64_t at, std::int64_t row);
   void fill(const Batch& batch);
   Fit fill_column(const Batch& batch, const Fields& fields, std::size_t column);
+  Fit fill_codes(const Batch& batch, const Fields& fields, std::size_t column);
   void note_bad(std::size_t column);
 
   ParseJob& job_;
+  MemoryMeter& meter_;
   std::int64_t max_rows_;
   std::vector<ColumnState> columns_;
   ColumnParser parser_;

@@ -51,7 +51,8 @@ char decimal_of(const ReadOptions& options) {
   return options.thousands == '.' ? ',' : '.';
 }
 
-Dialect dialect_of(const Text& text, const ReadOptions& options, const CancelToken& cancel) {
+// `read` becomes the head that the separator was found in.
+Dialect dialect_of(const Text& text, const ReadOptions& options, const CancelToken& cancel, ReadHead& read) {
   const auto refuse = [](std::string_view what, char c) {
     throw Error(ErrorCode::invalid_argument, "'" + std::string(1, c) + "' cannot be the " + std::string(what),
                 {.option = std::string(what)});
@@ -59,7 +60,7 @@ Dialect dialect_of(const Text& text, const ReadOptions& options, const CancelTok
   Dialect dialect{options.separator, decimal_of(options), options.comment, options.thousands};
   if (dialect.separator == '\0') dialect.separator = text.separator;
   if (dialect.separator == '\0') {
-    dialect.separator = options.format == Format::tsv ? '\t' : find_separator(text, dialect, cancel);
+    dialect.separator = options.format == Format::tsv ? '\t' : find_separator(text, dialect, cancel, read);
   }
   for (const char c : {dialect.separator, dialect.decimal, dialect.comment}) {
     if (c == '"' || c == '\n' || c == '\r' || (c & 0x80) != 0)
@@ -76,25 +77,27 @@ Dialect dialect_of(const Text& text, const ReadOptions& options, const CancelTok
   return dialect;
 }
 
-std::vector<std::string> header_names(const Text& text, const HeadRecord& record, bool guessed) {
-  std::vector<std::string> names;
-  names.reserve(record.fields.size());
-  NameIndex seen(record.fields.size());
-  for (const HeadField& field : record.fields) names.push_back(content_of(field_text(text, field)));
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i + NameIndex::kAhead < names.size()) seen.prefetch(names[i + NameIndex::kAhead]);
-    if (names[i].empty() || seen.add(names[i]) < 0) continue;
+// Makes the columns that the first record names. Tables may have millions: no list of names is made beside them.
+void name_columns(Plan& plan, const Text& text, const HeadRecord& record, bool guessed) {
+  std::vector<ColumnPlan>& columns = plan.columns;
+  columns.resize(record.fields.size());
+  NameIndex seen(columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) columns[i].name = content_of(field_text(text, record.fields[i]));
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (i + NameIndex::kAhead < columns.size()) seen.prefetch(columns[i + NameIndex::kAhead].name);
+    const std::string& name = columns[i].name;
+    if (name.empty() || seen.add(name) < 0) continue;
     Place place = place_of(text, record.fields[i].begin);
     place.option = guessed ? "header" : "names";
-    throw Error(ErrorCode::invalid_data, "a second column is named '" + names[i] + "'", place);
+    throw Error(ErrorCode::invalid_data, "a second column is named '" + name + "'", place);
   }
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!names[i].empty()) continue;
-    names[i] = std::to_string(i + 1);
-    while (seen.contains(names[i])) names[i] += '_';  // a table of numbered columns with one of row names
-    seen.add(names[i]);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    std::string& name = columns[i].name;
+    if (!name.empty()) continue;
+    name = std::to_string(i + 1);
+    while (seen.contains(name)) name += '_';  // a table of numbered columns with one of row names
+    seen.add(name);
   }
-  return names;
 }
 
 void declare(ColumnPlan& column, Kind kind, ValueType type) {
@@ -249,7 +252,7 @@ Head take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& o
   if (decision.header) {
     check_characters(text, 0, first.next);
     if (options.names.empty()) {
-      names = header_names(text, first, decision.guessed);
+      name_columns(plan, text, first, decision.guessed);
       if (decision.guessed) plan.title_doubt = title_doubt(first);
     }
     plan.data_begin = first.next;
@@ -263,7 +266,7 @@ Head take_header(Plan& plan, Names& kind, const Text& text, const ReadOptions& o
     names = options.names;
     kind = Names::given;
   }
-  plan.columns.resize(names.size());
+  if (!names.empty()) plan.columns.resize(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) plan.columns[i].name = std::move(names[i]);
   head.erase(head.begin(),
              std::find_if(head.begin(), head.end(), [&](const HeadRecord& r) { return r.begin >= plan.data_begin; }));
@@ -302,7 +305,8 @@ Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schem
     check_characters(text, 0, std::min<std::int64_t>(n, static_cast<std::int64_t>(nul) + 1));
 
   Plan plan;
-  const Dialect dialect = dialect_of(text, options, cancel);
+  ReadHead read;
+  const Dialect dialect = dialect_of(text, options, cancel, read);
   const bool default_tokens = options.missing == ReadOptions{}.missing;
   plan.rules = schema != nullptr && schema->missing_token.has_value() && default_tokens
                    ? make_rules(dialect, {*schema->missing_token})
@@ -310,11 +314,11 @@ Plan make_plan(const Text& text, const ReadOptions& options, const Schema* schem
   const bool comma_is_free = options.thousands != ',' && options.thousands != '.';
   plan.rules.commas = options.decimal == '\0' && dialect.separator == ';' && comma_is_free;
 
-  std::int64_t head_end = 0;
-  Head head = read_head(text, dialect, kHeadRecords, kHeadBytes, cancel, &head_end);
-  check_first_record(text, head, head_end, dialect);
+  const bool long_enough = first_record(read.head) != nullptr && (read.next >= kHeadBytes || read.next >= n);
+  if (!long_enough) read.head = read_head(text, dialect, kHeadRecords, kHeadBytes, cancel, &read.next);
+  check_first_record(text, read.head, read.next, dialect);
   Names kind = Names::positions;
-  const Head data = take_header(plan, kind, text, options, std::move(head));
+  const Head data = take_header(plan, kind, text, options, std::move(read.head));
   try {
     apply_declarations(plan, kind, options, schema, text.name);
   } catch (const Error& error) {

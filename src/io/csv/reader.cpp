@@ -43,7 +43,7 @@ class Reader {
         budget_(std::max<std::int64_t>(0, memory_budget(run) - (run.memory_limit > 0 ? bytes.held : 0))),
         text_(open_text(bytes, options, budget_)),
         plan_(make_plan(text_, options, schema, run.cancel)),
-        pool_(run.threads) {
+        pool_(needs_threads() ? run.threads : 1) {
     budget_ = text_.budget - std::ssize(plan_.columns) * kColumnBytes;  // at least 0, as the head was read
     layout_ = {plan_.data_begin, static_cast<std::int64_t>(plan_.columns.size()), plan_.rules.dialect,
                csv::chunk_bytes(tuning), options.allow_ragged};
@@ -63,6 +63,12 @@ class Reader {
   }
 
  private:
+  // A small file has one chunk, and starting a thread takes longer than what it could do.
+  bool needs_threads() const {
+    constexpr std::int64_t kSmall = std::int64_t{1} << 19;
+    return csv::chunk_bytes(tuning_) < kChunkBytes || std::ssize(text_.view) >= kSmall;
+  }
+
   bool is_wide() const {
     if (layout_.ragged || n_rows_ == 0) return false;
     return tuning_.tile_width > 0 || (tuning_.tile_width == 0 && suits_tiles(n_rows_, layout_.n_columns));
@@ -128,9 +134,9 @@ class Reader {
   bool parse(const std::vector<std::size_t>& columns, std::vector<std::size_t>& wrong) {
     const auto n = static_cast<std::int64_t>(text_.view.size());
     const PaddedText padded(text_.view, segments_.empty() ? Segment{n, n} : segments_.back());
-    ParseJob job{text_,    layout_,        plan_,
-                 kernels_, batch_fields(), columns,
-                 {},       padded,         std::vector<std::atomic<bool>>(plan_.columns.size())};
+    RowTexts row_texts(plan_.columns.size(), n_rows_, tuning_.kept_texts);
+    ParseJob job{text_,   layout_, plan_,  kernels_,  batch_fields(),
+                 columns, {},      padded, row_texts, std::vector<std::atomic<bool>>(plan_.columns.size())};
     allocate(job);
     MemoryMeter meter(budget_ - table_.bytes_in_memory(), text_.name);
     std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(pool_.size()));
@@ -187,7 +193,7 @@ class Reader {
       column.name = plan.name;
       column.type = plan.type;
       if (plan.kind == Kind::nominal) {
-        finish_values(column, plan, c, workers, worker_of);
+        finish_values(job, column, c, workers, worker_of);
         if (!plan.declared && is_truth_list(column.values)) column.type = ValueType::binominal;
         return;
       }
@@ -217,10 +223,12 @@ class Reader {
   }
 
   // Makes one value list of all workers' dictionaries, in the order wanted, and its codes.
-  void finish_values(Column& column, const ColumnPlan& plan, std::size_t c, const Workers& workers,
+  void finish_values(const ParseJob& job, Column& column, std::size_t c, const Workers& workers,
                      const std::vector<int>& worker_of) {
+    const ColumnPlan& plan = plan_.columns[c];
+    const std::span<const std::string_view> kept = job.row_texts.of(c);
     std::vector<const Dictionary*> dictionaries(workers.size());
-    bool final_already = true;
+    bool final_already = kept.empty();
     for (std::size_t w = 0; w < workers.size(); ++w) {
       if (workers[w] == nullptr) continue;
       dictionaries[w] = &workers[w]->dictionary(c);
@@ -237,7 +245,8 @@ class Reader {
       rows.push_back({static_cast<std::size_t>(worker_of[s]),
                       {codes + segments_[s].first_row, static_cast<std::size_t>(segments_[s].n_rows)}});
     }
-    column.values = join_dictionaries(dictionaries, options_.nominal_order, run_.cancel, rows);
+    column.values = join_dictionaries(dictionaries, options_.nominal_order, run_.cancel, rows,
+                                      {kept, {codes, static_cast<std::size_t>(n_rows_)}});
   }
 
   [[noreturn]] void throw_bad_value() const {

@@ -13,6 +13,7 @@ struct Tuning {
   std::int64_t chunk_bytes = 0;      ///< 0 = the environment's STOPE_CSV_CHUNK, else 1 MiB
   std::int64_t batch_fields = 0;     ///< 0 = 4096, more for long records
   std::int64_t tile_width = 0;       ///< columns of a tile, for tables of any shape; 0 = as suits; -1 = no tiles
+  std::int64_t kept_texts = 0;       ///< distinct values from which on rows keep texts (row_texts.hpp); 0 = as suits
   const Kernels* kernels = nullptr;  ///< nullptr = the best that this CPU can run
 };
 

@@ -12,9 +12,27 @@ bool equals_ignoring_case(std::string_view text, std::string_view word) {
   return true;
 }
 
+// Whether `field` is [-]digits[.digits], which every number reader takes: most fields of a head are, and a value that
+// nobody asks for need not be computed.
+bool is_plain_decimal(std::string_view field, char decimal) {
+  const std::size_t begin = field.front() == '-' ? 1 : 0;
+  std::size_t n_digits = 0, n_points = 0;
+  for (std::size_t i = begin; i < field.size(); ++i) {
+    const bool digit = field[i] >= '0' && field[i] <= '9';
+    n_digits += digit ? 1 : 0;
+    n_points += field[i] == decimal ? 1 : 0;
+  }
+  return n_digits > 0 && n_points <= 1 && n_digits + n_points == field.size() - begin;
+}
+
 }  // namespace
 
 unsigned readings_of(std::string_view field, const FieldRules& rules) {
+  const bool word = !field.empty() && begins_word(field.front());
+  if (word && !rules.token_starts.test(static_cast<unsigned char>(field.front()))) return kText;
+  if (!field.empty() && !rules.numeric_tokens && !rules.commas && is_plain_decimal(field, rules.dialect.decimal)) {
+    return kText | kNumbers;
+  }
   double value = 0;
   const Meaning meaning = rules.number(field, rules.dialect.decimal, value);
   if (meaning == Meaning::missing) return kAnyReading;

@@ -12,6 +12,13 @@ namespace stope::io::csv {
 enum Reading : unsigned { kNumbers = 1, kCommaNumbers = 2, kDates = 4, kText = 8 };
 inline constexpr unsigned kAnyReading = kNumbers | kCommaNumbers | kDates | kText;
 
+/// Whether a text that begins with `c` is neither a number nor a date, whatever follows. Of letters, those of "nan" and
+/// "inf" begin numbers.
+constexpr bool begins_word(char c) {
+  const char lower = static_cast<char>(c | 0x20);
+  return lower >= 'a' && lower <= 'z' && lower != 'n' && lower != 'i';
+}
+
 /// The readings that take `field`, which is trimmed; all of them where it is missing.
 unsigned readings_of(std::string_view field, const FieldRules& rules);
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace stope::io::csv {
@@ -47,5 +48,45 @@ inline constexpr ByteNumbers kByteNumbers = make_byte_numbers();
 /// read floating point numbers accurately, PLDI 1990).
 inline constexpr std::array<double, 17> kPowersOfTen = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7, 1e8,
                                                         1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16};
+
+/// The whole powers of ten that 64 bits hold, but for the last two.
+inline constexpr std::array<std::uint64_t, 18> kWholePowers = [] {
+  std::array<std::uint64_t, 18> powers{};
+  std::uint64_t power = 1;
+  for (std::uint64_t& one : powers) {
+    one = power;
+    power *= 10;
+  }
+  return powers;
+}();
+
+/// 10^-q is between significand * 2^exponent and (significand + 1) * 2^exponent, and the significand has 64 bits.
+struct InversePower {
+  std::uint64_t significand;
+  std::int32_t exponent;
+};
+
+/// For q of 1 to 31: the quotient's bits, one by one.
+constexpr std::array<InversePower, 32> make_inverse_powers() {
+  __extension__ using Wide = unsigned __int128;
+  std::array<InversePower, 32> powers{};
+  Wide divisor = 1;
+  for (int q = 1; q < 32; ++q) {
+    divisor *= 10;
+    Wide rest = 1;
+    std::uint64_t significand = 0;
+    std::int32_t n_bits = 0;  // behind the point
+    while ((significand >> 63) == 0) {
+      rest *= 2;
+      const bool bit = rest >= divisor;
+      if (bit) rest -= divisor;
+      significand = significand << 1 | (bit ? 1U : 0U);
+      ++n_bits;
+    }
+    powers[static_cast<std::size_t>(q)] = {significand, -n_bits};
+  }
+  return powers;
+}
+inline constexpr std::array<InversePower, 32> kInversePowers = make_inverse_powers();
 
 }  // namespace stope::io::csv

@@ -221,6 +221,7 @@ TEST_P(CsvProperty, EqualsTheOracleForAnyChunksThreadsAndKernels) {
       tuning.kernels = kernels[k];
       tuning.chunk_bytes = 1 + static_cast<std::int64_t>(random.below(300));
       tuning.batch_fields = 1 + static_cast<std::int64_t>(random.below(40));
+      tuning.kept_texts = random.below(2) == 0 ? 0 : 1 + static_cast<std::int64_t>(random.below(3));
       tuning.tile_width = random.below(2) == 0 ? -1 : 1 + static_cast<std::int64_t>(random.below(7));
       compare(text, options, expected, 1 + static_cast<int>(random.below(8)), tuning);
       if (testing::Test::HasFatalFailure()) return;

@@ -8,7 +8,10 @@
 #include <random>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "io/csv/row_texts.hpp"
 
 namespace stope::io::csv {
 namespace {
@@ -45,6 +48,30 @@ TEST(NominalValues, OfSeveralDictionariesAreOneListInEitherOrder) {
       }
       const std::span<std::int32_t> all(codes);
       const Values values = join_dictionaries(dictionaries, order, {}, {{2, all.first(half)}, {0, all.subspan(half)}});
+      ASSERT_EQ(values.names(), values_of(texts, order)) << n_rows;
+      for (std::size_t row = 0; row < n_rows; ++row) ASSERT_EQ(values[codes[row]], texts[row]) << row;
+    }
+  }
+}
+
+TEST(NominalValues, OfRowsThatKeepTheirTextsAreInTheSameList) {
+  std::mt19937_64 g(2);
+  for (const std::size_t n_rows : {1, 7, 300, 20000}) {
+    for (const NominalOrder order : {NominalOrder::sorted, NominalOrder::appearance}) {
+      MemoryMeter meter(std::int64_t{1} << 30, "test");
+      Dictionary dictionary(meter);
+      std::vector<std::string> texts(n_rows);
+      for (auto& text : texts) text = "text " + std::to_string(g() % (n_rows + 1));
+      std::vector<std::int32_t> codes(n_rows, kKeptText);
+      std::vector<std::string_view> kept(n_rows);
+      for (std::size_t row = 0; row < n_rows; ++row) {
+        if (g() % 3 == 0) {
+          codes[row] = dictionary.add_value(texts[row], static_cast<std::int64_t>(row));
+        } else {
+          kept[row] = texts[row];
+        }
+      }
+      const Values values = join_dictionaries({&dictionary}, order, {}, {{0, codes}}, {kept, codes});
       ASSERT_EQ(values.names(), values_of(texts, order)) << n_rows;
       for (std::size_t row = 0; row < n_rows; ++row) ASSERT_EQ(values[codes[row]], texts[row]) << row;
     }
