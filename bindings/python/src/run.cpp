@@ -1,7 +1,6 @@
 #include "run.hpp"
 
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -137,9 +136,6 @@ void run_job(Run& run, const std::function<void(const RunOptions&)>& job, Durati
 }
 
 void bind_run(nb::module_& module) {
-  nb::class_<Report>(module, "Report", "What a job has said of itself. Texts are made when they are asked for.")
-      .def_prop_ro("json", &Report::to_json)
-      .def_prop_ro("text", &Report::to_text);
   nb::class_<Run>(module, "Run", "How a job runs, and what it has said of itself.")
       .def(
           "__init__",
@@ -153,7 +149,7 @@ void bind_run(nb::module_& module) {
           },
           nb::arg("threads") = 0, nb::arg("memory_limit") = 0, nb::arg("device") = "auto",
           nb::arg("progress").none() = nb::none())
-      .def_prop_ro("report", [](const Run& run) { return std::const_pointer_cast<Report>(run.report); })
+      .def_prop_ro("has_report", [](const Run& run) { return run.report != nullptr; })
       .def_prop_ro("report_json", [](const Run& run) { return run.report ? run.report->to_json() : ""; })
       .def_prop_ro("report_text", [](const Run& run) { return run.report ? run.report->to_text() : ""; })
       .def_ro("warnings", &Run::warnings)

@@ -36,16 +36,16 @@ class Reports:
     """Holds an estimator's last report. Predicting replaces the report and leaves the estimator's own dict alone."""
 
     def __init__(self):
-        self._last = None  # a Report, or the engine's: most reports are never read
+        self._last = None  # a Report, or the run that has one: most reports are never read
 
-    def keep(self, report):
-        """Keeps a report of the engine's. Its texts are made when it is asked for."""
-        self._last = report
+    def keep(self, run):
+        """Keeps the report of a run. Its texts are made when it is asked for."""
+        self._last = run
 
     @property
     def last(self):
         last = self._last
-        return Report(json.loads(last.json), last.text) if isinstance(last, _core.Report) else last
+        return Report(json.loads(last.report_json), last.report_text) if isinstance(last, _core.Run) else last
 
     @last.setter
     def last(self, report):
@@ -106,10 +106,8 @@ class job:  # noqa: N801: a context manager; as a generator it would take twice 
         if kind is not None:
             return
         run = self._run
-        if self._reports is not None:
-            report = run.report
-            if report is not None:
-                self._reports.keep(report)
+        if self._reports is not None and run.has_report:
+            self._reports.keep(run)
         for code, text in run.warnings:
             warning = StopeWarning(text)
             warning.code = code

@@ -1,5 +1,9 @@
 #include "knn/filter/filter_cache.hpp"
 
+#include <utility>
+
+#include "knn/filter/tile_search.hpp"
+
 namespace stope::knn {
 namespace {
 
@@ -57,6 +61,9 @@ void add_missing_images(FilterIndex& index, const RowMapper& mapper, const Train
   }
 }
 
+FilterCache::FilterCache() = default;
+FilterCache::~FilterCache() = default;
+
 FilterIndex FilterCache::whole(const RowMapper& mapper, const Fitted& fitted, const WantedImages& wanted,
                                ThreadPool& pool, const CancelToken& cancel) {
   const std::scoped_lock lock(mutex_);
@@ -68,6 +75,16 @@ FilterIndex FilterCache::whole(const RowMapper& mapper, const Fitted& fitted, co
   made = std::move(fresh);
   if (wanted.order == BlockOrder::near) has_order_.store(true, std::memory_order_relaxed);
   return made;
+}
+
+std::unique_ptr<TileSearch> FilterCache::take_space() {
+  const std::scoped_lock lock(mutex_);
+  return std::move(space_);
+}
+
+void FilterCache::keep_space(std::unique_ptr<TileSearch> space) {
+  const std::scoped_lock lock(mutex_);
+  space_ = std::move(space);
 }
 
 std::shared_ptr<const ImageMap> FilterCache::map(const Fitted& fitted, const FilterForm& form) {

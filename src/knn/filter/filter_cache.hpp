@@ -49,9 +49,16 @@ struct WantedImages {
 void add_missing_images(FilterIndex& index, const RowMapper& mapper, const TrainPart& part, std::int64_t width,
                         const WantedImages& wanted, ThreadPool& pool, const CancelToken& cancel);
 
+class TileSearch;  // knn/filter/tile_search.hpp
+
 /// The filter indices of one fitted table. Safe from several threads at once.
 class FilterCache {
  public:
+  FilterCache();
+  ~FilterCache();
+  FilterCache(const FilterCache&) = delete;
+  FilterCache& operator=(const FilterCache&) = delete;
+
   /// Returns the index of the whole table, kept for the next search. A failure leaves no half-made part of it; rows in
   /// lent memory that have changed since the fit are one.
   FilterIndex whole(const RowMapper& mapper, const Fitted& fitted, const WantedImages& wanted, ThreadPool& pool,
@@ -61,11 +68,17 @@ class FilterCache {
   /// Whether the whole table's rows stand in an order of near rows.
   bool has_order() const { return has_order_.load(std::memory_order_relaxed); }
 
+  /// A work space that a search of few queries in blocks of values has left, or null. To make one takes as long as such
+  /// a query.
+  std::unique_ptr<TileSearch> take_space();
+  void keep_space(std::unique_ptr<TileSearch> space);
+
  private:
   std::mutex mutex_;
   std::shared_ptr<const ImageMap> map_;
   FilterIndex made_[2];  // one per order of rows, with every kind asked for so far
   std::atomic<bool> has_order_ = false;
+  std::unique_ptr<TileSearch> space_;
 };
 
 }  // namespace stope::knn

@@ -32,12 +32,22 @@ class FilterSearcher final : public Searcher {
         splits_(splits),
         pool_(pool) {}
 
+  ~FilterSearcher() override {
+    if (!keeps_space() || work_spaces_.empty() || work_spaces_.front() == nullptr) return;
+    if (!work_spaces_.front()->serves(values_, 1)) return;
+    work_spaces_.front()->forget_counts();
+    fitted_.filters().keep_space(std::move(work_spaces_.front()));
+  }
+  FilterSearcher(const FilterSearcher&) = delete;
+  FilterSearcher& operator=(const FilterSearcher&) = delete;
+
   PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
     const RowImages queries = make_row_images(mapper_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
     take_part(part, selection, block.n, queries.missing);
     tile_queries_ = tile_queries(block.n);
     if (tile_queries_ > room_) retire_work_spaces(tile_queries_);
     const std::vector<std::int64_t> order = query_order(queries, block.n);
+    with_values_ = values_fit() && !queries.missing && index_.values != nullptr;
     const std::int64_t n_tiles = checked::ceil_div(block.n, tile_queries_);
     const std::int64_t n_segments = segments(n_tiles, selection);
     const std::int64_t n_blocks = index_.images->n_blocks;
@@ -50,7 +60,7 @@ class FilterSearcher final : public Searcher {
                               .scans = scans_.data(),
                               .boxes = boxes_,
                               .values = values_,
-                              .with_values = values_fit() && !queries.missing && index_.values != nullptr,
+                              .with_values = with_values_,
                               .visit = plan_.method.visit,
                               .block = block,
                               .queries = queries,
@@ -99,6 +109,8 @@ class FilterSearcher final : public Searcher {
   }
 
  private:
+  static constexpr std::int64_t kMostKept = 16;  // queries that a work space has room for which later searches use
+
   static std::array<ScanFunction, kScanKinds> scans_of(const FilterForm& form,
                                                        ScanFunction (*scan_of)(const FilterForm&, ScanKind)) {
     std::array<ScanFunction, kScanKinds> scans{};
@@ -215,8 +227,15 @@ class FilterSearcher final : public Searcher {
     room_ = room;
   }
 
+  // Whether a work space serves later searches. Where queries look at blocks of values, all are laid out alike.
+  bool keeps_space() const { return with_values_ && room_ <= kMostKept; }
+
   TileSearch& work_space(int worker) {
     std::unique_ptr<TileSearch>& space = work_spaces_[static_cast<std::size_t>(worker)];
+    if (space == nullptr && worker == 0 && keeps_space()) {
+      space = fitted_.filters().take_space();
+      if (space != nullptr && !space->serves(values_, room_)) space = nullptr;
+    }
     if (space == nullptr) space = std::make_unique<TileSearch>(index_, values_, room_);
     return *space;
   }
@@ -233,6 +252,7 @@ class FilterSearcher final : public Searcher {
   FilterIndex index_;  // of the part being searched
   std::int64_t first_row_ = 0;
   bool queries_lacked_values_ = false;
+  bool with_values_ = false;                              // the queries of this block look at blocks of values
   std::int64_t n_image_tasks_ = 0;                        // of earlier parts, for progress
   std::int64_t tile_queries_ = 0;                         // most queries of a tile of this block
   std::int64_t room_ = 0;                                 // most queries that a work space takes

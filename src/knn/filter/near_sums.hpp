@@ -19,6 +19,7 @@ class NearSums {
   static constexpr std::int64_t kMostNeighbors = 256;
 
   explicit NearSums(ValueFunctions functions);
+  bool uses(ValueFunctions functions) const { return functions.squares == functions_.squares; }
 
   void reset(std::int64_t k);
   /// Whether there are k candidates.

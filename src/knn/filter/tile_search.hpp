@@ -56,6 +56,11 @@ class TileSearch {
  public:
   /// Makes room for n <= kScanTileQueries queries.
   TileSearch(const FilterIndex& index, ValueFunctions values, std::int64_t n);
+  /// Whether it serves n queries of another search by these functions, in blocks of values of the same table.
+  bool serves(ValueFunctions values, std::int64_t n) const {
+    return hits_.empty() && near_sums_.uses(values) && std::ssize(cuts_) >= n;
+  }
+  void forget_counts() { counts_ = {}; }
 
   /// Searches `n` queries of the block, numbered by `which`, in blocks [begin, end) of the index.
   /// The lists of query i go to collectors()[i]; they go on from earlier parts' lists if `begin` is 0.
