@@ -26,7 +26,7 @@ one() {
     [ -d "$folder" ] && folders+=("$folder")
   done
   if "build/asan/fuzz/$name" -max_total_time="$seconds" -artifact_prefix=build/fuzz-findings/ -rss_limit_mb=2048 \
-    -timeout=20 -max_len=20000 -print_final_stats=1 "${options[@]}" "${folders[@]}" >"$log" 2>&1; then
+    -timeout=20 -max_len=6000 -print_final_stats=1 "${options[@]}" "${folders[@]}" >"$log" 2>&1; then
     echo "PASS $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs," \
       "$(sed -nE 's/.*cov: ([0-9]+) ft: ([0-9]+) .*/\1 edges, \2 features/p' "$log" | tail -n 1)"
   else

@@ -47,7 +47,7 @@ def fuzzing(seconds, seed):
         seeds = [p for p in (ROOT / "fuzz" / "corpus" / name, ROOT / "build" / "fuzz-seeds" / target.name) if p.is_dir()]
         words = [f"-dict={p}" for p in dictionaries.glob(f"{name}.dict")]
         code, log = execute([target, f"-max_total_time={each}", f"-seed={seed % 2**32}", f"-artifact_prefix={findings}/", "-rss_limit_mb=2048",
-                             "-timeout=20", "-max_len=20000", "-print_final_stats=1", *words, corpus, *seeds], each + 300, **SANITIZED)
+                             "-timeout=20", "-max_len=6000", "-print_final_stats=1", *words, corpus, *seeds], each + 300, **SANITIZED)
         executions = re.search(r"stat::number_of_executed_units: +(\d+)", log)
         covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
         edges, features, kept = map(int, covered[-1]) if covered else (0, 0, 0)
