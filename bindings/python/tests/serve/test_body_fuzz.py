@@ -125,7 +125,7 @@ def attempt(media_type, headers, body, size, as_blocks):
         if problem.status >= 500 and problem.code != "out-of-memory":
             raise
         return problem.code, ""
-    return "", repr((table.to_arrow().schema, table.to_arrow().to_pydict()))
+    return "", _arrow(table.to_arrow())
 
 
 def run(seed, seconds=None, times=None):
