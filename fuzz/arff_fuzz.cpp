@@ -5,6 +5,7 @@
 #include "fuzz_table.hpp"
 #include "io/readers.hpp"
 #include "io/write_table_formats.hpp"
+#include "mutate_text.hpp"
 
 namespace {
 
@@ -52,7 +53,44 @@ void require_csv_round_trip(const Table& table) {
   fuzz::require_equal(wanted, *back);
 }
 
+// What fields of ARFF are replaced by.
+constexpr std::string_view kWords[] = {"@relation",
+                                       "@attribute",
+                                       "@data",
+                                       "@end",
+                                       "@inputs a",
+                                       "@outputs b",
+                                       "real",
+                                       "numeric",
+                                       "integer",
+                                       "string",
+                                       "date",
+                                       "date \"yyyy-MM-dd HH:mm:ss\"",
+                                       "date 'dd.MM.yyyy'",
+                                       "2020-02-29",
+                                       "relational",
+                                       "{a,b}",
+                                       "{'a b', \"c\"}",
+                                       "{}",
+                                       "{0 1, 1 b}",
+                                       "{1 ?}",
+                                       "{5 7}",
+                                       "{0 1,0 2}",
+                                       "?",
+                                       "%",
+                                       "'\\u0041'",
+                                       "'\\''",
+                                       "a",
+                                       "b",
+                                       "x",
+                                       "{2}",
+                                       "\xEF\xBB\xBF"};
+
 }  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return stope::fuzz::mutate_text(data, size, most, seed, 1, kWords);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;

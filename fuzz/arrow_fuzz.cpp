@@ -1,14 +1,17 @@
 // Structures of the Arrow C stream interface made from random bytes give a valid table or a stope::Error, and are
-// released once. A table survives being exported and imported. The interface does not say how long buffers are, so
-// that buffers have what lengths and offsets claim; all else may be wrong.
+// released once. A table has the values that a slow reader finds, and survives being exported and imported. The
+// interface does not say how long buffers are, so that buffers have what lengths and offsets claim; all else may be
+// wrong.
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "arrow_oracle.hpp"
 #include "fuzz_table.hpp"
 #include "io/arrow/producer.hpp"
+#include "mutate.hpp"
 #include "stope/arrow.hpp"
 
 namespace {
@@ -115,19 +118,28 @@ Data column_of(Input& input, const std::string& format, const std::string& dicti
   data.format = format;
   fill_extent(input, data, length);
   if (!dictionary.empty()) {
-    // Indices mostly lie in the dictionary.
-    if (data.buffers.size() == 2 && data.buffers[1].has_value() && !input.seldom()) {
-      std::fill(data.buffers[1]->begin(), data.buffers[1]->end(), '\0');
-    }
     Data values;
     values.format = dictionary;
     fill_extent(input, values, input.below(5));
+    // Indices mostly lie in the dictionary.
+    const std::size_t width = fuzz::arrow_bytes(format);
+    if (data.buffers.size() == 2 && data.buffers[1].has_value() && !input.seldom()) {
+      Bytes& indices = *data.buffers[1];
+      std::fill(indices.begin(), indices.end(), '\0');
+      const std::int64_t n = std::clamp<std::int64_t>(values.length, 1, 100);
+      for (std::size_t i = 0; width > 0 && i < 10 && i * width < indices.size(); ++i)
+        indices[i * width] = static_cast<char>(input.below(n));
+    }
     data.dictionary = std::make_shared<Data>(std::move(values));
   }
   return data;
 }
 
 }  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return fuzz::mutate_in_place(data, size, most, seed, 31);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
@@ -161,6 +173,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fuzz::table_or_error([&] { return import_arrow(&stream, options, fuzz::bounded_run()); });
     fuzz::require(stream.release == nullptr && released.streams == 1 && released.schemas == 1);
     if (table.has_value()) {
+      std::int64_t first = 0;
+      for (const std::vector<Data>& batch : batches) {
+        fuzz::require_batch(*table, first, batch);
+        first += batch.empty() ? 0 : batch[0].length;
+      }
+      fuzz::require(first == table->n_rows);
       ArrowArrayStream exported{};
       export_arrow(*table, &exported, input.below(3), fuzz::bounded_run());
       fuzz::require_equal(*table, import_arrow(&exported, {}, fuzz::bounded_run()));

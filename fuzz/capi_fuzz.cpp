@@ -10,8 +10,8 @@
 
 #include "capi_input.hpp"
 #include "fuzz_table.hpp"
-#include "model/checksum.hpp"
-#include "model/container.hpp"
+#include "model_parts.hpp"
+#include "mutate.hpp"
 #include "stope/arrow.hpp"
 #include "stope/stope.h"
 
@@ -402,15 +402,7 @@ void Caller::load() {
   } else {
     for (std::int64_t i = byte(); i > 0; --i) bytes += static_cast<char>(byte());
   }
-  if (bytes.size() >= 32 && !seldom()) {  // makes size and checksum valid
-    std::memcpy(bytes.data(), stope::model::kMagic.data(), stope::model::kMagic.size());
-    const auto size = static_cast<std::int64_t>(bytes.size());
-    std::memcpy(bytes.data() + 16, &size, sizeof size);
-    stope::model::Crc64 sum;
-    sum.add(std::string_view(bytes).substr(0, bytes.size() - 8));
-    const std::uint64_t word = sum.value();
-    std::memcpy(bytes.data() + bytes.size() - 8, &word, sizeof word);
-  }
+  if (!seldom()) bytes = resealed(std::move(bytes));
   load(bytes);
 }
 
@@ -481,6 +473,10 @@ Caller::~Caller() {
 }
 
 }  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return mutate_in_place(data, size, most, seed, 15);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Caller caller(data, size);

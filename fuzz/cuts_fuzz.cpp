@@ -3,6 +3,12 @@
 
 #include "fuzz_table.hpp"
 #include "io/cuts_json.hpp"
+#include "mutate_json.hpp"
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  static constexpr std::string_view kWords[] = {"-inf", "inf", "?", "", "a", "age", "sex", "nan"};
+  return stope::fuzz::mutate_json(data, size, most, seed, 0, kWords);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stope;

@@ -3,9 +3,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <source_location>
 #include <string>
 
 #include "stope/error.hpp"
@@ -14,9 +16,12 @@
 
 namespace stope::fuzz {
 
-/// Aborts, which the fuzzer reports with the input.
-inline void require(bool condition) {
-  if (!condition) std::abort();
+/// Aborts where the condition does not hold, which the fuzzer reports with the input.
+inline void require(bool condition, const std::source_location& where = std::source_location::current()) {
+  if (condition) return;
+  std::fprintf(stderr, "%s:%u: what is required does not hold\n", where.file_name(),
+               static_cast<unsigned>(where.line()));
+  std::abort();
 }
 
 inline RunOptions bounded_run(std::int64_t memory_limit = std::int64_t{1} << 26) {

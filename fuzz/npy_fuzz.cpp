@@ -2,6 +2,11 @@
 #include "fuzz_table.hpp"
 #include "io/readers.hpp"
 #include "io/write_table_formats.hpp"
+#include "mutate_npy.hpp"
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return stope::fuzz::mutate_npy(data, size, most, seed);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stope;

@@ -12,6 +12,7 @@
 #include "fuzz_table.hpp"
 #include "io/csv/join_parts.hpp"
 #include "io/readers.hpp"
+#include "mutate_text.hpp"
 
 namespace {
 
@@ -51,7 +52,14 @@ std::vector<std::string_view> divided(std::string_view text) {
   return parts;
 }
 
+constexpr std::string_view kWords[] = {",\1",   "\n,\1",   "\1",        "\1\1", "\n\1", "\1\xEF\xBB\xBF",
+                                       "a,b\n", "\1a,b\n", "\1sep=;\n", "?",    "a",    "\""};
+
 }  // namespace
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return stope::fuzz::mutate_text(data, size, most, seed, 1, kWords);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;

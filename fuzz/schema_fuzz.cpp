@@ -3,6 +3,15 @@
 
 #include "fuzz_table.hpp"
 #include "io/readers.hpp"
+#include "mutate_json.hpp"
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  static constexpr std::string_view kWords[] = {
+      "columns",   "name",    "type",      "role",  "values", "missing_token", "numeric", "integer", "real",
+      "date",      "nominal", "binominal", "label", "id",     "polynominal",   "weight",  "ignore",  "regular",
+      "attribute", "train",   "test",      "?",     ""};
+  return stope::fuzz::mutate_json(data, size, most, seed, 1, kWords);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace stope;

@@ -19,7 +19,7 @@ SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1", "UBSA
              "ASAN_SYMBOLIZER_PATH": SYMBOLIZER}
 
 # Shares of the time. Leaks and large tests take the time that they need, which these shares estimate.
-SHARES = {"fuzzing": 0.5, "moments": 0.2, "random_cases": 0.15, "leaks": 0.1, "large": 0.05}
+SHARES = {"fuzzing": 0.5, "bodies": 0.05, "moments": 0.15, "random_cases": 0.15, "leaks": 0.1, "large": 0.05}
 
 
 def execute(words, seconds, **env):
@@ -35,15 +35,19 @@ def execute(words, seconds, **env):
 def fuzzing(seconds, seed):
     """Every target in turn, from its seeds and what earlier runs have found (build/fuzz-corpus)."""
     targets = sorted(p for p in (ASAN / "fuzz").glob("*_fuzz") if os.access(p, os.X_OK))
-    findings = ROOT / "build" / "fuzz-findings"
+    findings, dictionaries = ROOT / "build" / "fuzz-findings", ROOT / "fuzz" / "dictionaries"
     findings.mkdir(exist_ok=True)
-    figures, failures = {}, []
+    _, log = execute([sys.executable, ROOT / "scripts" / "fuzz_seeds.py"], 300)
+    figures, failures = {}, [log] if log else []
     for target in targets:
         each = max(2, int(seconds / len(targets)))
-        corpus, seeds = ROOT / "build" / "fuzz-corpus" / target.name, ROOT / "fuzz" / "corpus" / target.name.removesuffix("_fuzz")
+        name = target.name.removesuffix("_fuzz")
+        corpus = ROOT / "build" / "fuzz-corpus" / target.name
         corpus.mkdir(parents=True, exist_ok=True)
-        code, log = execute([target, f"-max_total_time={each}", f"-seed={seed}", f"-artifact_prefix={findings}/", "-rss_limit_mb=2048",
-                             "-timeout=20", "-max_len=20000", "-print_final_stats=1", corpus, seeds], each + 300, **SANITIZED)
+        seeds = [p for p in (ROOT / "fuzz" / "corpus" / name, ROOT / "build" / "fuzz-seeds" / target.name) if p.is_dir()]
+        words = [f"-dict={p}" for p in dictionaries.glob(f"{name}.dict")]
+        code, log = execute([target, f"-max_total_time={each}", f"-seed={seed % 2**32}", f"-artifact_prefix={findings}/", "-rss_limit_mb=2048",
+                             "-timeout=20", "-max_len=6000", "-print_final_stats=1", *words, corpus, *seeds], each + 300, **SANITIZED)
         executions = re.search(r"stat::number_of_executed_units: +(\d+)", log)
         covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
         edges, features, kept = map(int, covered[-1]) if covered else (0, 0, 0)
@@ -54,6 +58,15 @@ def fuzzing(seconds, seed):
     if not targets:
         failures.append("no fuzz target is built")
     return {"targets": figures, "executions": sum(f["executions"] for f in figures.values()), "failures": failures}
+
+
+def bodies(seconds, seed):
+    """Damaged bodies of every format, as the server reads them (bindings/python/tests/serve/test_body_fuzz.py)."""
+    package, tests = RELEASE / "python", ROOT / "bindings" / "python" / "tests"
+    code, log = execute([sys.executable, "-m", "serve.test_body_fuzz", max(2, int(seconds)), seed], seconds + 300,
+                        PYTHONPATH=f"{package}:{tests}")
+    tried = re.search(r"^(\d+) bodies$", log, re.MULTILINE)
+    return {"bodies": int(tried[1]) if tried else 0, "failures": [log[-4000:]] if code else []}
 
 
 def moments(seconds, seed):
@@ -113,7 +126,7 @@ def main():
     os.environ.setdefault("STOPE_BIN", str(RELEASE / "cli" / "stope"))
     result = {"minutes": minutes, "seed": seed, "parts": {}}
     failed = 0
-    for part in (fuzzing, moments, random_cases, leaks, large):
+    for part in (fuzzing, bodies, moments, random_cases, leaks, large):
         began = time.monotonic()
         figures = part(60 * minutes * SHARES[part.__name__], seed)
         figures["seconds"] = round(time.monotonic() - began, 1)

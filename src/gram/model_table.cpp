@@ -58,12 +58,9 @@ const std::string& ModelReader::word(const Column& column, std::int64_t row) con
 
 const std::string& ModelReader::name(const Column& column, std::int64_t row) {
   const std::string& found = word(column, row);
-  const auto code = static_cast<std::size_t>(column.codes()[row]);
-  named_.resize(column.values.size());
-  if (named_[code]) {
+  if (named_.add(found) >= 0) {
     throw column_error(ErrorCode::invalid_data, table_, column, ": the name of an earlier row", row);
   }
-  named_[code] = true;
   return found;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/name_index.hpp"
 #include "base/thread_pool.hpp"
 #include "gram/numeric_columns.hpp"
 #include "stope/run.hpp"
@@ -27,15 +28,15 @@ class ModelReader {
   void check_numbers(const Column& column) const;
   /// Returns the word of a row; fails if it is missing.
   const std::string& word(const Column& column, std::int64_t row) const;
-  /// Returns the word of a row, which no row that was asked for before has. Copies of all of them then take no more
-  /// memory than the file has bytes.
+  /// Returns the word of a row, which no row that was asked for before has, even if the list of values names it twice.
+  /// Copies of all of them then take no more memory than the file has bytes.
   const std::string& name(const Column& column, std::int64_t row);
   /// Returns the finite number of a row; fails if it is missing.
   double number(const Column& column, std::int64_t row) const;
 
  private:
   const Table& table_;
-  std::vector<bool> named_;  // the codes that name() has returned
+  NameIndex named_;  // what name() has returned
 };
 
 /// Returns the columns of `table` that have a model's attribute names, ready for panels. The caller sets shift and

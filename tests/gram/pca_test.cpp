@@ -366,6 +366,17 @@ TEST(Pca, ComponentsAsATableAndBack) {
   expect_error(ErrorCode::invalid_data, "the table has no column 'a4'", [&] { pca.transform(other); });
 }
 
+// Found by fuzz/model_fuzz.cpp: such a model was read, and what was then written could not be read.
+TEST(Pca, TwoAttributesOfOneNameAreRefusedWhateverTheirCodes) {
+  const Case c = latent("plain", 30, 5, 2, 0.2, 1.0);
+  Table table = Pca::fit(table_of(c.columns), {.n_components = 2}).to_table();
+  Column& column = table.columns[static_cast<std::size_t>(table.find("name"))];
+  std::vector<std::string> names = column.values.names();
+  names[1] = names[0];
+  column.values = names;
+  expect_error(ErrorCode::invalid_data, "the name of an earlier row", [&] { Pca::from_table(table); });
+}
+
 TEST(PcaPlan, ChoosesByShapeAndMemory) {
   const std::int64_t much = std::int64_t{8} << 30;
   const auto method = [&](std::int64_t n, std::int64_t p, std::int64_t k, std::int64_t budget) {

@@ -82,7 +82,9 @@ Fit ColumnParser::numbers(const Fields& fields, const ColumnReading& reading, do
 
 // The kernel met numbers such as 01234 and does not say where.
 Fit ColumnParser::take_leading_zeros(const Fields& fields, const ColumnReading& reading, ColumnNotes& notes) {
-  if (notes.lost_digits.offset >= 0) return Fit::yes;
+  // A declared column names its first such number alone. What was noted may be a number of too many digits, which says
+  // nothing of the type of any other column.
+  if (reading.declared && notes.lost_digits.offset >= 0) return Fit::yes;
   for (std::int64_t r = 0; r < fields.slice.n_rows; ++r) {
     const std::string_view field = fields.slice.field(r);
     if (loses_digits(field)) return take_number(fields, reading, field, notes);

@@ -154,6 +154,15 @@ TEST(CsvGuess, DigitsThatFarDownDoNotSurviveMakeTheColumnNominal) {
   EXPECT_FALSE(table.columns[1].nominal());
 }
 
+// Found by fuzz/csv_fuzz.cpp: a number of too many digits hid the leading zeros of the batches behind it.
+TEST(CsvGuess, LeadingZerosBehindARoundedNumberMakeTheColumnNominal) {
+  std::string text = "a\n0.12345678901234567890123\n";
+  for (int i = 0; i < 20000; ++i) text += (i == 19999 ? "007" : std::to_string(i + 1)) + "\n";
+  const Table table = read(text);
+  EXPECT_EQ(cell(table, 0, 20000), "007");
+  EXPECT_EQ(cell(table, 0, 0), "0.12345678901234567890123");
+}
+
 TEST(CsvGuess, ADeclaredNumberThatLosesDigitsIsAWarning) {
   ReadOptions options;
   options.numeric = {"id", "zip"};

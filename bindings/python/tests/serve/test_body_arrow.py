@@ -15,7 +15,7 @@ from stope.errors import UnsupportedError  # noqa: E402
 from stope.serve.bodies import arrow as body_arrow, arrow_messages as body_arrow_messages  # noqa: E402
 from stope.serve.bodies import parquet_pages as body_parquet_pages  # noqa: E402
 from stope.serve.bodies import Feature, ReadingOptions  # noqa: E402
-from stope.serve.problems import Problem  # noqa: E402
+from stope.serve.problems import Problem, problem_of  # noqa: E402
 from stope.serve.settings import Limits  # noqa: E402
 
 from .bodies_in_process import ARROW, PARQUET, blocks, column, cut, whole  # noqa: E402
@@ -269,6 +269,23 @@ def test_pages_of_parquet_that_become_too_large_at_once_are_refused(version, com
     monkeypatch.setattr(body_parquet_pages, "_MOST_PAGES", 9)
     with pytest.raises(Problem, match="more than 9 pages"):
         whole(body, PARQUET)
+
+
+# Found by test_body_fuzz.py: where a chunk's statistics contradicted the schema, pyarrow ended the server's process.
+def test_no_byte_of_the_footer_of_parquet_ends_the_process():
+    body = parquet(pa.table({"x": [1.5, 2.0, None], "name": ["a", "b", "a"]}))
+    size = int.from_bytes(body[-8:-4], "little")
+    refused = 0
+    for at in range(len(body) - 8 - size, len(body) - 8):
+        for value in (0, 1, 2, 3):
+            changed = bytearray(body)
+            changed[at] = value
+            try:
+                whole(bytes(changed), PARQUET)
+            except Exception as error:  # whatever it is, it is looked at
+                assert problem_of(error).status < 500
+                refused += 1
+    assert refused > 100
 
 
 def test_types_that_no_table_holds_are_refused_before_rows_are_read(monkeypatch):

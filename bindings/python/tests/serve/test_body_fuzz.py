@@ -1,6 +1,8 @@
-"""Bodies that are damaged at random, in every format: what comes out is a table or a Problem, never anything else.
+"""Bodies that are damaged at random, in every format: what comes out is a table or a Problem, never anything else, and
+the same in whatever parts the body arrives. Half of the damages know the body's form (body_mutations.py).
 
-``python -m serve.test_body_fuzz SECONDS`` in the folder of the tests runs longer, and says how many bodies it tried.
+``python -m serve.test_body_fuzz SECONDS [SEED]`` in the folder of the tests runs longer, and says how many bodies it
+tried.
 """
 
 import gzip
@@ -22,6 +24,7 @@ from stope.serve.problems import problem_of  # noqa: E402
 from stope.serve.settings import Limits  # noqa: E402
 
 from .bodies_in_process import ARROW, CSV, JSON, PARQUET, RECORDS, ROWS, answered, blocks, cut, whole  # noqa: E402
+from .body_mutations import structured  # noqa: E402
 
 _FEATURES = [Feature("c", "polynominal"), Feature("a", "real"), Feature("d", "date")]
 _LIMITS = Limits(body_bytes=1 << 20, rows=100_000, columns=1000)
@@ -110,19 +113,19 @@ def mutated(random, body, others):
 
 
 def attempt(media_type, headers, body, size, as_blocks):
-    """ "" where the body is a table, else the refusal's code. Anything but a refusal is raised."""
+    """("", what the table holds), or (the refusal's code, ""). Anything but a refusal is raised."""
     parts = cut(body, size)
     try:
         if as_blocks:
             blocks(parts, media_type, _FEATURES, _LIMITS, headers, keep=["b"] if as_blocks == 2 else ())
-        else:
-            whole(parts, media_type, ReadingOptions(), _LIMITS, headers)
+            return "", ""
+        table = whole(parts, media_type, ReadingOptions(), _LIMITS, headers)
     except Exception as error:  # whatever it is, it is looked at
         problem = problem_of(error)
         if problem.status >= 500 and problem.code != "out-of-memory":
             raise
-        return problem.code
-    return ""
+        return problem.code, ""
+    return "", _arrow(table.to_arrow())
 
 
 def run(seed, seconds=None, times=None):
@@ -133,11 +136,14 @@ def run(seed, seconds=None, times=None):
     n = 0
     while n != times and time.monotonic() < end:
         media_type, headers, body = given[n % len(given)]
-        body = mutated(random, body, bodies)
+        made = structured(random, media_type, headers, body) if random.integers(2) else None
+        body = mutated(random, body, bodies) if made is None else made
         size = [0, 0, 1, 7, 100][random.integers(5)]
         as_blocks = int(random.integers(3))
         try:
-            outcome = attempt(media_type, headers, body, size, as_blocks)
+            outcome, held = attempt(media_type, headers, body, size, as_blocks)
+            if size and not as_blocks:
+                assert attempt(media_type, headers, body, 0, 0) == (outcome, held), "the parts of a body change it"
         except Exception:
             print(
                 f"seed {seed}, body {n}: {media_type} {headers} parts of {size}, as_blocks={as_blocks}\n{body!r}",
@@ -158,7 +164,7 @@ def test_damaged_bodies_of_every_format_are_tables_or_refusals():
 
 
 if __name__ == "__main__":
-    found = run(seed=int(time.time()), seconds=float(sys.argv[1]))
+    found = run(seed=int(sys.argv[2]) if len(sys.argv) > 2 else int(time.time()), seconds=float(sys.argv[1]))
     for key, count in sorted(found.items()):
         print(count, *key)
     print(sum(found.values()), "bodies")

@@ -131,6 +131,13 @@ def test_what_does_not_keep_to_the_page_is_refused(body, words, size):
         assert refusal.value.status == 422 and refusal.value.code in ("malformed-rows", "duplicate-column")
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_signalling_nan_is_missing_and_warns_of_nothing():
+    line = json.dumps({"columns": [{"name": "c", "type": "nominal", "values": ["x"]}], "rows": 2}).encode() + b"\n"
+    table = whole(line + struct.pack("<2Q", 0x7FF0000000000001, 0), ROWS)
+    assert column(table, "c") == [None, "x"]
+
+
 def test_a_block_of_more_rows_than_the_limit_is_refused_before_its_bytes_come():
     body = _body({**REAL, "order": "columns"}) + struct.pack("<q", 1 << 60)
     for read in (lambda: whole(body, ROWS), lambda: blocks(body, ROWS, [Feature("x")])):

@@ -5,7 +5,7 @@ from .arrow import Choice, table_of_batches
 from .arrow_messages import said_by
 from .byte_stream import Kept, in_thread
 from .columns import check_columns, check_rows
-from .parquet_pages import check_pages, malformed
+from .parquet_pages import check_pages, malformed, row_groups
 
 __all__ = ["parquet_blocks", "parquet_table"]
 
@@ -44,7 +44,8 @@ def _opened(view, limits):
     facts = file.metadata
     check_columns(facts.num_columns, limits)
     check_rows(facts.num_rows, limits)
-    n_bytes = sum(facts.row_group(group).total_byte_size for group in range(facts.num_row_groups))
+    groups = _guarded(lambda: row_groups(view))
+    n_bytes = sum(size for size, _ in groups)
     if n_bytes > limits.body_bytes:
         raise Problem(
             413,
@@ -52,7 +53,7 @@ def _opened(view, limits):
             f"The row groups have {n_bytes} bytes once they are decompressed; {limits.body_bytes} is the limit.",
             bytes=limits.body_bytes,
         )
-    _guarded(lambda: check_pages(view, facts))
+    _guarded(lambda: check_pages(view, groups))
     texts = frozenset(_guarded(lambda: [field.name for field in file.schema_arrow if _is_text(field.type)]))
     # A file of 1 MB may say 65,536 times that a row has the same text of 1 MB, so no text is written out for each row.
     return opened(metadata=facts, read_dictionary=list(texts)), texts

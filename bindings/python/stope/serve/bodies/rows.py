@@ -167,7 +167,8 @@ def _storage(column, values, first_row):
     if not column.is_nominal:
         return np.ascontiguousarray(values, np.float64)
     missing = np.isnan(values)
-    wrong = ~missing & ~((values >= 0) & (values < len(column.values)) & (values == np.floor(values)))
+    with np.errstate(invalid="ignore"):  # a client's signalling NaN would warn in the server's log
+        wrong = ~missing & ~((values >= 0) & (values < len(column.values)) & (values == np.floor(values)))
     if wrong.any():
         row = int(wrong.argmax())
         raise malformed(
