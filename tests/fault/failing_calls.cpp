@@ -1,10 +1,10 @@
 // Makes one system call of the program fail, or ends the program right before it. It is loaded before the C library
 // (LD_PRELOAD), so it meets the program as it is shipped, where the library's own hook (base/fault.hpp) meets only what
 // the library passes through it.
-//   STOPE_FAILING_CALL="KIND N ERRNO": the N-th call of a kind fails once with this errno; "KIND N -SIGNAL": the
-//   program gets this signal right before the call, which is then made; "short": every read and write moves at most
-//   three bytes. STOPE_CALLS_LOG=FILE: the kinds of all calls are written there in their order, with what they are
-//   about.
+//   STOPE_FAILING_CALL="KIND N ERRNO": the N-th call of a kind fails once with this errno.
+//   STOPE_FAILING_CALL="KIND N -SIGNAL": the program gets this signal right before the call, which is then made.
+//   STOPE_FAILING_CALL=short: every read and write moves at most three bytes.
+//   STOPE_CALLS_LOG=FILE: the kinds of all calls are written there in their order, with what they are about.
 // Kinds: open, read, write, fsync, rename, link, unlink, mmap, fallocate, thread. Calls that the C library makes itself
 // are not seen.
 #include <dlfcn.h>
