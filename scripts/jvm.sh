@@ -30,4 +30,8 @@ if [ "$(printf '%s\nGLIBC_2.35\n' "$newest" | sort -V | tail -n 1)" != GLIBC_2.3
   echo "FAIL $library needs $newest, and docs/JVM.md says 2.35"
   exit 1
 fi
-exec mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f $pom install "$@"
+[[ " $* " == *" -DskipTests "* ]] || rm -rf build/jvm/surefire-reports
+code=0
+mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f $pom install "$@" || code=$?
+[[ " $* " == *" -DskipTests "* ]] || python3 scripts/maven_skips.py build/jvm/surefire-reports
+exit $code

@@ -23,5 +23,9 @@ rm -rf build/rapidminer/plugin/classes/org
 if .venv/bin/python -c 'import nanobind' 2>/dev/null && [[ " $* " != *" -DskipTests "* ]]; then
   STOPE_PYTHON=ON scripts/build.sh release stope_python
 fi
-mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/rapidminer/pom.xml package "$@"
+[[ " $* " == *" -DskipTests "* ]] || rm -rf build/rapidminer/plugin/surefire-reports
+code=0
+mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/rapidminer/pom.xml package "$@" || code=$?
+[[ " $* " == *" -DskipTests "* ]] || python3 scripts/maven_skips.py build/rapidminer/plugin/surefire-reports
+[ $code -eq 0 ] || exit $code
 echo "build/rapidminer/plugin/stope-rapidminer-$version.jar"

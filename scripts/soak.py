@@ -112,11 +112,13 @@ def leaks(seconds, seed):
 
 
 def large(_, seed):
-    """Tests of sizes that take minutes or gigabytes."""
+    """Tests of sizes that take minutes or gigabytes, and all floats printed and read."""
     code, log = execute([sys.executable, "-m", "pytest", "-q", "-rs", "tests/cli/test_large.py", "tests/cli/test_gram.py", "-k",
                          "more_pairs or more_bytes or gen_ata_check"], 3600, STOPE_LARGE="1", STOPE_BIN=str(RELEASE / "cli" / "stope"))
     count = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", log)}
-    return {"tests": count, "failures": [log[-3000:]] if code else []}
+    floats, text = execute([RELEASE / "tests" / "io_test", "--gtest_filter=Number.EveryFloat*"], 7200, STOPE_LARGE="1")
+    return {"tests": count, "every_float": "passed" if floats == 0 and "[  PASSED  ] 1 test" in text else "failed",
+            "failures": ([log[-3000:]] if code else []) + ([text[-3000:]] if floats else [])}
 
 
 def main():

@@ -46,7 +46,8 @@ what_failed() {
   head -n 30 <<<"$lines"
 }
 
-# skip_reasons LOG: the reasons that GoogleTest, pytest and our own SKIP lines give for tests that did not run.
+# skip_reasons LOG: the reasons that GoogleTest, pytest, scripts/maven_skips.py and our own SKIP lines give for tests that
+# did not run.
 skip_reasons() {
   {
     sed -E 's/^[0-9]+: //' "$1" | grep -aE -A 1 '\.(cpp|hpp):[0-9]+: Skipped$' | grep -avE ': Skipped$|^--$'

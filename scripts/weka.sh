@@ -16,6 +16,9 @@ if ! grep -qxF "  <version>$version</version>" extensions/weka/pom.xml; then
 fi
 shared=$(realpath -m "${STOPE_SHARED:-../shared}")
 scripts/jvm.sh -q -DskipTests "$@"
-mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/weka/pom.xml package "-Dstope.shared=$shared" "$@"
-sed -n 's/.*<skipped .*Assumption failed: /skipped: /p' build/weka/surefire-reports/TEST-*.xml 2>/dev/null || true
+rm -rf build/weka/surefire-reports
+code=0
+mvn --batch-mode --no-transfer-progress -Dstyle.color=never -f extensions/weka/pom.xml package "-Dstope.shared=$shared" "$@" || code=$?
+python3 scripts/maven_skips.py build/weka/surefire-reports
+[ $code -eq 0 ] || exit $code
 echo "build/weka/stope.zip"

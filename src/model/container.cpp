@@ -233,9 +233,23 @@ class Reader {
     }
     const auto size = static_cast<std::int64_t>(from.size());
     held_ = checked::add(held_, size);
-    Buffer<T> buffer(n_rows, storage_within(held_, budget_));
+    Buffer<T> buffer =
+        storage_within(held_, budget_) == Storage::memory ? Buffer<T>(n_rows) : mapped_values<T>(n_rows, size);
     std::copy(from.begin(), from.end(), reinterpret_cast<char*>(buffer.data()));
     return buffer;
+  }
+
+  // All values from the first that memory does not hold lie in one mapping: the system limits mappings, and tables may
+  // have millions of columns. The rest of the file is as large as they are: there, too, values begin at multiples of
+  // kAlignment.
+  template <class T>
+  Buffer<T> mapped_values(std::int64_t n_rows, std::int64_t size) {
+    if (mapping_ == nullptr) {
+      mapping_ = allocate_shared_bytes(checked::add(size, bytes_.remaining() + kAlignment), Storage::file);
+    }
+    T* const values = reinterpret_cast<T*>(static_cast<char*>(mapping_.get()) + mapped_);
+    mapped_ += checked::ceil_div(size, kAlignment) * kAlignment;
+    return Buffer<T>::borrow(values, n_rows, mapping_, Storage::file);
   }
 
   void check_codes(const Column& column) const {
@@ -257,6 +271,8 @@ class Reader {
   std::shared_ptr<void> owner_;
   Storage shared_storage_;
   std::int64_t budget_, held_ = 0, described_ = 0;
+  std::shared_ptr<void> mapping_;
+  std::int64_t mapped_ = 0;  // bytes of mapping_ that are taken
   const CancelToken& cancel_;
 };
 

@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import signal
 import sys
 
 import pytest
@@ -13,13 +12,7 @@ sys.path.insert(0, str(HERE.parent / "oracle"))
 
 import program  # noqa: E402
 
-# Whoever starts a command in the background has it ignore signals of the keyboard or the terminal, and the program
-# would keep to that.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-for ignored in (signal.SIGQUIT, signal.SIGHUP):
-    if signal.getsignal(ignored) == signal.SIG_IGN:
-        signal.signal(ignored, signal.SIG_DFL)
+program.attend_signals()
 
 
 def pytest_sessionstart(session):

@@ -1,7 +1,9 @@
-"""Ends commands at chosen moments, by a signal, and looks at what they leave. tests/cli/test_moments.py tries a few moments;
-`make soak` hundreds, and `python tests/cli/moments.py SECONDS` writes what it found as JSON."""
+"""Ends commands at chosen moments, by a signal, and looks at what they leave. tests/cli/test_moments.py tries a few moments,
+`make soak` hundreds. `python tests/cli/moments.py SECONDS [SEED [MOMENTS]]` writes what it found as JSON."""
 
+import concurrent.futures
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -78,43 +80,63 @@ class Scene:
         return None
 
 
-def soak(seconds, seed):
-    """Tries random moments of all jobs with all signals for a time. Returns figures."""
-    rng = random.Random(seed)
-    figures = {"seed": seed, "failures": [], "jobs": {}}
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory() as top:
-        scenes = []
-        for name in JOBS:
-            (pathlib.Path(top) / name).mkdir()
-            scenes.append(Scene(name, pathlib.Path(top) / name))
-        tries = [(scene, how) for scene in scenes for how in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
-        n = 0
-        while n < len(tries) or time.monotonic() - began < seconds:  # every job and signal once, at least
-            scene, how = tries[n % len(tries)]
-            n += 1
-            moment = rng.uniform(0, scene.seconds)
+SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def attack(name, folder, until, seed, n_moments):
+    """Ends one job by every signal at moments that cover its whole run evenly, in a random order, until the time is over.
+    Returns figures by signal, and failures."""
+    scene, rng = Scene(name, folder), random.Random(f"{seed} {name}")
+    orders = {how: rng.sample(range(n_moments), n_moments) for how in SIGNALS}
+    figures = {how.name: {"moments": 0, "ended_early": 0, "later_than_promised": 0, "slowest_stop": 0.0} for how in SIGNALS}
+    failures = []
+    for i in range(n_moments):
+        if i > 0 and time.monotonic() > until:  # every signal once, at least
+            break
+        for how in SIGNALS:
+            moment = (orders[how][i] + rng.random()) / n_moments * scene.seconds
             code, took, wrong = scene.end(moment, how)
-            entry = figures["jobs"].setdefault(scene.name, {}).setdefault(
-                how.name, {"moments": 0, "ended_early": 0, "later_than_promised": 0, "longest_seconds": 0.0})
+            entry = figures[how.name]
             entry["moments"] += 1
             entry["ended_early"] += code != 0
             if how != signal.SIGKILL:
                 entry["later_than_promised"] += took > PROMISED
-                entry["longest_seconds"] = max(entry["longest_seconds"], round(took, 3))
+                entry["slowest_stop"] = max(entry["slowest_stop"], round(took, 4))
             if wrong:
-                figures["failures"].append(f"{scene.name}, {how.name} after {moment:.4f} s: {wrong}")
-    every = [(how, entry) for job in figures["jobs"].values() for how, entry in job.items()]
-    figures["moments_of_kill_9"] = sum(entry["moments"] for how, entry in every if how == "SIGKILL")
-    figures["moments_of_signals"] = sum(entry["moments"] for how, entry in every if how != "SIGKILL")
-    figures["later_than_promised"] = sum(entry["later_than_promised"] for _, entry in every)
-    figures["longest_seconds"] = max(entry["longest_seconds"] for _, entry in every)
+                failures.append(f"{name}, {how.name} after {moment:.4f} s: {wrong}")
+    return {"seconds_of_a_run": round(scene.seconds, 3), "signals": figures}, failures
+
+
+def soak(seconds, seed, n_moments=200):
+    """Attacks every job for a time, and no longer than until each signal has had its moments. Returns figures."""
+    program.attend_signals()
+    began = time.monotonic()
+    figures = {"seed": seed, "moments_wanted": n_moments, "failures": [], "jobs": {}}
+    with tempfile.TemporaryDirectory() as top, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rounds = -(-len(JOBS) // os.cpu_count())
+
+        def one(number, name):
+            folder = pathlib.Path(top) / str(number)
+            folder.mkdir()
+            until = began + seconds * (number // os.cpu_count() + 1) / rounds
+            return attack(name, folder, until, seed, n_moments)
+
+        for name, (entry, failures) in zip(JOBS, pool.map(one, range(len(JOBS)), JOBS)):
+            figures["jobs"][name] = entry
+            figures["failures"] += failures
+    every = [(name, how, one) for name, job in figures["jobs"].items() for how, one in job["signals"].items()]
+    figures["moments_of_kill_9"] = sum(one["moments"] for _, how, one in every if how == "SIGKILL")
+    figures["moments_of_signals"] = sum(one["moments"] for _, how, one in every if how != "SIGKILL")
+    figures["fewest_moments"] = min(one["moments"] for _, _, one in every)
+    figures["later_than_promised"] = sum(one["later_than_promised"] for _, _, one in every)
+    slowest = max(every, key=lambda found: found[2]["slowest_stop"])
+    figures["slowest_stop"] = {"job": slowest[0], "signal": slowest[1], "seconds": slowest[2]["slowest_stop"]}
     figures["seconds"] = round(time.monotonic() - began, 1)
     return figures
 
 
 if __name__ == "__main__":
     shutil.which(program.PROGRAM) or sys.exit(f"no program at {program.PROGRAM}")
-    found = soak(float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    found = soak(float(sys.argv[1]), *map(int, sys.argv[2:4] or [1]))
     print(json.dumps(found, indent=1))
     sys.exit(1 if found["failures"] else 0)

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 from dataclasses import dataclass
@@ -59,6 +60,14 @@ def without_root():
 
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def attend_signals():
+    """Whoever starts a command in the background has it ignore signals of the keyboard or the terminal, and the program
+    would keep to that: from here on they do what they usually do."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def run(*args, code=0, stdin=None, env=None, cwd=None, timeout=120, **more):

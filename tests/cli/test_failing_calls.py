@@ -1,9 +1,11 @@
 """Every system call of every command that writes files fails once: results are the same bytes, or there is one clear error,
-every output is old or complete, and nothing is left behind. tests/fault/failing_calls.cpp makes them fail."""
+every output is old or complete, and nothing is left behind. And a signal or kill -9 ends the command right before each of
+them. tests/fault/failing_calls.cpp does both."""
 
 import collections
 import errno
 import pathlib
+import signal
 
 import pytest
 
@@ -87,6 +89,42 @@ def test_every_call_fails_once(box, name):
                     assert after[o] in (OLD, want[o]), f"{where}: {o} is neither old nor complete"
     assert counts["write"] >= len(outputs) and counts["rename"] >= len(outputs)
     assert name not in MAPPED or (counts["mmap"] >= 2 and counts["fallocate"] >= 1)
+
+
+# Between two of these calls nothing changes on the disk.
+CHANGING = ("open", "write", "fsync", "rename", "link", "unlink", "fallocate")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_signal_before_any_change_on_the_disk_leaves_outputs_old_or_complete(box, name):
+    """kill -9 leaves each output old or complete, and at most temporary files besides. After the others all outputs are old or all
+    complete, and the exit code is 130, or the signal came before main() took it over."""
+    args, outputs = EVERY[name]
+    before = contents(box)
+    run(*args, cwd=box)
+    want = {o: (box / o).read_bytes() for o in outputs}
+    counts = collections.Counter(kind for kind, _ in calls_of(box, args) if kind in CHANGING)
+    for kind, count in counts.items():
+        for n in range(1, count + 1):
+            for how in (signal.SIGKILL, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[n % 3]):
+                where = f"{name}: {how.name} before {kind} {n} of {count}"
+                old = {o: OLD if n % 2 else None for o in outputs}
+                for o in outputs:
+                    (box / o).write_bytes(OLD) if n % 2 else (box / o).unlink(missing_ok=True)
+                done = run_with(box, args, f"{kind} {n} {-how}")
+                after = contents(box)
+                temporary = {path for path in after if path.startswith(".stope-") and path.endswith(".tmp")}
+                assert set(after) - temporary - set(outputs) == set(before), where
+                assert all(after[known] == before[known] for known in before), f"{where}: an input has changed"
+                found = {o: after.get(o) for o in outputs}
+                if how == signal.SIGKILL and done.code != 0:  # 0: where there was no old file, a call may be missing
+                    assert done.code == -how, f"{where}: exit {done.code}"
+                    assert all(found[o] in (old[o], want[o]) for o in outputs), f"{where}: neither old nor complete"
+                    for path in temporary:
+                        (box / path).unlink()
+                else:
+                    assert not temporary, f"{where}: {temporary} stay"
+                    assert (done.code, found) in ((130, old), (130, want), (-how, old), (0, want)), f"{where}: exit {done.code}\n{done.err}"
 
 
 @pytest.mark.parametrize("name", JOBS)

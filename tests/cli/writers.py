@@ -1,6 +1,8 @@
 """One job of every command that writes files, for tests that disturb them: each names its arguments and its outputs. The
 inputs are made by `stope` itself, as large as a test wants them."""
 
+import json
+
 from program import run
 
 # Job -> (arguments, outputs). Inputs: t.csv (numbers and nominal values, the label `class`, some missing), n.csv (numbers
@@ -24,10 +26,17 @@ JOBS = {
     "predict": (["predict", "knn.stope", "t.csv", "-o", "p.csv"], ["p.csv"]),
     "chain": (["chain", "z.stope", "lsq.stope", "-o", "c.stope"], ["c.stope"]),
     "convert": (["convert", "t.csv", "t.csv.gz"], ["t.csv.gz"]),
+    "convert to ARFF": (["convert", "t.csv", "a.arff"], ["a.arff"]),
+    "convert to NPY": (["convert", "n.csv", "a.npy"], ["a.npy"]),
+    "convert to Parquet": (["convert", "t.csv", "a.parquet"], ["a.parquet"]),
+    "convert to Arrow": (["convert", "t.csv", "a.arrow"], ["a.arrow"]),
+    "convert to JSON": (["convert", "t.csv", "a.jsonl"], ["a.jsonl"]),
     "split": (["split", "t.csv", "--target", "class", "--parts", "60,40", "-o", "part{}.csv"], ["part1.csv", "part2.csv"]),
     "gen": (["gen", "mixed", 6, 60, "-o", "gen.csv"], ["gen.csv"]),
     "ata": (["ata", "g.gram", "-o", "z.gram"], ["z.gram"]),
 }
+if not json.loads(run("device", "--json").text)["files"]["available"]:  # the plug-in for files is not built
+    del JOBS["convert to Parquet"], JOBS["convert to Arrow"]
 
 
 def make_inputs(folder, n_rows=60):

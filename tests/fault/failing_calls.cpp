@@ -1,7 +1,9 @@
-// Makes one system call of the program fail. It is loaded before the C library (LD_PRELOAD), so it meets the program as
-// it is shipped, where the library's own hook (base/fault.hpp) meets only what the library passes through it.
-//   STOPE_FAILING_CALL="KIND N ERRNO": the N-th call of a kind fails once with this errno; "short": every read and
-//   write moves at most three bytes.
+// Makes one system call of the program fail, or ends the program right before it. It is loaded before the C library
+// (LD_PRELOAD), so it meets the program as it is shipped, where the library's own hook (base/fault.hpp) meets only what
+// the library passes through it.
+//   STOPE_FAILING_CALL="KIND N ERRNO": the N-th call of a kind fails once with this errno.
+//   STOPE_FAILING_CALL="KIND N -SIGNAL": the program gets this signal right before the call, which is then made.
+//   STOPE_FAILING_CALL=short: every read and write moves at most three bytes.
 //   STOPE_CALLS_LOG=FILE: the kinds of all calls are written there in their order, with what they are about.
 // Kinds: open, read, write, fsync, rename, link, unlink, mmap, fallocate, thread. Calls that the C library makes itself
 // are not seen.
@@ -17,6 +19,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -56,7 +59,7 @@ const Plan& plan() {
 
 std::atomic<long> made_calls[kKinds];
 
-// Counts a call. Returns whether it fails, with errno set.
+// Counts a call, and sends the signal that is planned for it. Returns whether it fails, with errno set.
 bool fails(Kind kind, const char* about) {
   const Plan& p = plan();
   if (p.log >= 0) {
@@ -65,6 +68,10 @@ bool fails(Kind kind, const char* about) {
     if (n > 0) static_cast<void>(::syscall(SYS_write, p.log, line, static_cast<size_t>(n)));
   }
   if (made_calls[kind].fetch_add(1) + 1 != p.at || kind != p.kind) return false;
+  if (p.error < 0) {
+    ::kill(::getpid(), -p.error);
+    return false;
+  }
   errno = p.error;
   return true;
 }

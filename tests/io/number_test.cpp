@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "base/random.hpp"
 
@@ -92,6 +98,37 @@ TEST(Number, RandomBitsSurviveARoundTrip) {
     const double back = parse(out);
     ASSERT_EQ(std::memcmp(&value, &back, sizeof value), 0) << out;
   }
+}
+
+// All 2^32 floats, as doubles, on every processor: some ten minutes of one.
+TEST(Number, EveryFloatSurvivesARoundTrip) {
+  if (std::getenv("STOPE_LARGE") == nullptr) GTEST_SKIP() << "STOPE_LARGE is not set: this takes minutes";
+  constexpr std::uint64_t kFloats = std::uint64_t{1} << 32;
+  const std::uint64_t n_threads = std::max(1U, std::thread::hardware_concurrency());
+  std::atomic<std::uint64_t> n_wrong{0}, n_compared{0};
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < n_threads; ++thread) {
+    threads.emplace_back([&, thread] {
+      std::uint64_t wrong = 0, compared = 0;
+      std::string text;
+      for (std::uint64_t i = thread; i < kFloats; i += n_threads) {
+        const auto value = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(i)));
+        if (std::isnan(value)) continue;
+        text.clear();
+        append_number(text, value);
+        double back = 0;
+        const bool same =
+            parse_number(text, back, '.') && std::bit_cast<std::uint64_t>(back) == std::bit_cast<std::uint64_t>(value);
+        wrong += same ? 0 : 1;
+        ++compared;
+      }
+      n_wrong += wrong;
+      n_compared += compared;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(n_wrong, 0U);
+  EXPECT_EQ(n_compared, kFloats - 2 * ((std::uint64_t{1} << 23) - 1)) << "all but the NaNs";
 }
 
 TEST(ParseNumber, AgreesWithStrtod) {

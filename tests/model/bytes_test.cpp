@@ -143,6 +143,40 @@ TEST_F(ModelBytesTest, AMappedFileIsUsedWhereItLies) {
   }
 }
 
+// The mappings of files that have no name any more, as those of tables beyond the memory limit have none.
+std::int64_t nameless_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  std::int64_t n = 0;
+  for (std::string line; std::getline(maps, line);) n += line.ends_with("(deleted)") ? 1 : 0;
+  return n;
+}
+
+TEST_F(ModelBytesTest, ManyColumnsBeyondTheMemoryLimitShareAMapping) {
+  constexpr std::int64_t kColumns = 2000, kRows = 501;  // an odd number: codes end between two multiples of 8
+  Table table;
+  table.n_rows = kRows;
+  for (std::int64_t i = 0; i < kColumns; ++i) {
+    const std::string name = "c" + std::to_string(i);
+    if (i % 2 == 0) {
+      Buffer<double> numbers(kRows);
+      for (std::int64_t row = 0; row < kRows; ++row) numbers[row] = static_cast<double>(i * kRows + row);
+      table.columns.push_back({name, ValueType::real, Role::regular, numbers, {}});
+    } else {
+      Buffer<std::int32_t> codes(kRows);
+      for (std::int64_t row = 0; row < kRows; ++row) codes[row] = static_cast<std::int32_t>((i + row) % 3) - 1;
+      table.columns.push_back({name, ValueType::polynominal, Role::regular, codes, {"a", "b"}});
+    }
+  }
+  model::Content content;
+  content.kind = "test";
+  content.tables = {{"wide", table}};
+  const std::string bytes = testing_models::bytes_of(content);
+  const std::int64_t before = nameless_mappings();
+  const model::Content read = model::read_content({bytes, nullptr, "a.stope", 0}, {.memory_limit = 8'000'000});
+  EXPECT_EQ(nameless_mappings(), before + 1);
+  expect_equal(read.table("wide"), table);
+}
+
 TEST_F(ModelBytesTest, CodesOutsideTheirListAreRefusedWithTheirPlace) {
   for (const std::int32_t bad : {3, -2, std::numeric_limits<std::int32_t>::min()}) {
     // Writers refuse such a code, so it is put where the bytes of two models with other codes differ first.

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
 #include <thread>
 
+#include "effort.hpp"
 #include "environment.hpp"
 #include "expect_error.hpp"
 #include "predict/model_cases.hpp"
@@ -179,6 +181,54 @@ TEST(Predictor, ManyThreadsShareOne) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(codes, whole.codes);
+}
+
+// What a model gives for some rows, as numbers.
+std::vector<double> given(const Predictor& predictor, const Table& rows) {
+  const RunOptions run{.threads = 1};
+  if (predictor.gives() == Gives::numbers) return predictor.regress(rows, run);
+  if (predictor.gives() == Gives::neighbors) return predictor.neighbors(rows, run).distances;
+  if (predictor.gives() == Gives::classes) {
+    const Classification found = predictor.classify(rows, run);
+    return {found.codes.begin(), found.codes.end()};
+  }
+  const Table made = predictor.transform(rows, run);
+  std::vector<double> numbers;
+  for (const Column& column : made.columns) {
+    for (std::int64_t row = 0; row < made.n_rows; ++row) numbers.push_back(column.at(row));
+  }
+  return numbers;
+}
+
+TEST(Predictor, SixteenThreadsCallOneAThousandTimes) {
+  for (const Model& model : small_models()) {
+    SCOPED_TRACE(model.kind());
+    const Predictor predictor(model);
+    const Table mixed = mixed_table(64, true), numeric = numeric_table(64);
+    const Table& test = model.columns.find("colour") >= 0 ? mixed : numeric;
+    std::vector<Table> rows;
+    std::vector<std::vector<double>> expected;
+    for (std::int64_t row = 0; row < test.n_rows; ++row) {
+      rows.push_back(test.take({row}));
+      expected.push_back(given(predictor, rows.back()));
+    }
+    std::vector<int> wrong(16, 0);
+    std::vector<std::thread> threads;
+    for (std::size_t thread = 0; thread < wrong.size(); ++thread) {
+      threads.emplace_back([&, thread] {
+        for (std::size_t call = 0; call < repeated(std::size_t{1000}, std::size_t{100}); ++call) {
+          const std::size_t row = (call * 7 + thread) % rows.size();
+          const std::vector<double> got = given(predictor, rows[row]);
+          wrong[thread] += got.size() == expected[row].size() &&
+                                   std::memcmp(got.data(), expected[row].data(), got.size() * sizeof(double)) == 0
+                               ? 0
+                               : 1;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, std::vector<int>(16, 0));
+  }
 }
 
 TEST(NeighborsModel, NormalisesTheTableAndMovesTheWeights) {

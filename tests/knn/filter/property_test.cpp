@@ -303,7 +303,7 @@ class CudaSizes {
 struct CudaCase {
   Case c;
   RunOptions run;
-  Neighbors expected;
+  Answer expected;
   bool refused = false, filtered = false;
 
   CudaCase() = default;
@@ -314,28 +314,16 @@ struct CudaCase {
     if (random.below(3) == 0) run.memory_limit = std::int64_t{1} << (19 + random.below(6));
     if (random.below(8) == 0) run.device = two_gpus;
   }
-  void answer_by_reference() {
-    const RunOptions plain{.threads = run.threads};
-    try {
-      expected = answer(c, KnnIndex::fit(c.train, c.knn, plain), plain);
-    } catch (const Error& error) {
-      expect_a_refusal(error);
-      refused = true;
-    }
-  }
+  void answer_by_reference() { expected = answer_or_refusal(c, {.threads = run.threads}); }
   void compare(bool ask) {
-    if (refused) return;
-    try {
-      const KnnIndex index = KnnIndex::fit(c.train, c.knn, run);
-      expect_same(answer(c, index, run), expected);
-      if (!ask || !std::isnan(c.radius)) return;
-      filtered = index.kneighbors(c.query, c.search, run, [](const Neighbors&) {}).method != "reference";
-    } catch (const Error& error) {
-      // The reference had no memory limit. Nothing else may be a reason.
-      EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
-      EXPECT_GT(run.memory_limit, 0) << error.what();
-      refused = true;
-    }
+    const Answer found = answer_or_refusal(c, run);
+    refused = found.refusal.has_value();
+    // The reference had no memory limit. Nothing else may be a reason of the GPU alone.
+    if (found.refusal == ErrorCode::out_of_memory && run.memory_limit > 0) return;
+    ASSERT_NO_FATAL_FAILURE(expect_same_answer(found, expected));
+    if (refused || !ask || !std::isnan(c.radius)) return;
+    const KnnIndex index = KnnIndex::fit(c.train, c.knn, run);
+    filtered = index.kneighbors(c.query, c.search, run, [](const Neighbors&) {}).method != "reference";
   }
 };
 

@@ -2,6 +2,7 @@
 
 import zlib
 
+import numpy as np
 from starlette.responses import Response
 
 from ... import _core
@@ -17,6 +18,7 @@ __all__ = ["StreamedAnswer", "answer"]
 
 _WRITERS = {"csv": CsvWriter, "json": JsonWriter, "arrow": ArrowWriter, "rows": RowsWriter}
 _SMALL_BYTES = 64 << 10  # an answer that is complete and no larger is sent as it is
+_PART_CHARACTERS = 4 << 20  # of nominal values that are written at once
 _SHORT_ROWS = 256  # of a block that is written at once, since a thread would take longer
 
 
@@ -44,7 +46,7 @@ async def answer(request, blocks, headers=None, status=200) -> Response:
     headers = {"Vary": "Accept, Accept-Encoding", "Cache-Control": "no-store", **(headers or {})}
     blocks = getattr(blocks, "_core_table", blocks)
     if isinstance(blocks, _core.Table):
-        if blocks.n_rows <= BLOCK_ROWS:
+        if blocks.n_rows <= BLOCK_ROWS and len(_parts_of(writer, blocks)) == 1:
             body = (await _written(writer, blocks)) + writer.end()
             return await _whole(body, form, coding, headers, status)
         blocks = _slices(blocks)
@@ -55,7 +57,8 @@ async def answer(request, blocks, headers=None, status=200) -> Response:
     if form.name == "rows" and "keep" in request.query_params and _has_names(first):
         parts = await _gathered(request, first, iterator)
     else:
-        parts = _parts(writer, await _written(writer, first), iterator)
+        first, *more = _parts_of(writer, first)
+        parts = _parts(writer, await _written(writer, first), more, iterator)
     return StreamedAnswer(parts, form, coding, headers, status)
 
 
@@ -65,11 +68,40 @@ async def _written(writer, table):
     return await in_thread(writer.block, table)
 
 
-async def _parts(writer, first, blocks):
+def _parts_of(writer, table):
+    """The table, or parts of it, so that no part becomes too large: a body of 1 MB may give each of its rows the same
+    text of 1 MB, which CSV and JSON write out for each."""
+    if not writer.repeats_texts or table.n_rows <= 1:
+        return [table]
+    lengths = np.zeros(table.n_rows, np.int64)
+    for index in range(table.n_columns):
+        column = table.column(index)
+        if not column.is_nominal:
+            continue
+        names = column.values.names()
+        if max(map(len, names), default=0) * table.n_rows * table.n_columns <= _PART_CHARACTERS:
+            continue
+        of_names = np.fromiter(map(len, names), np.int64, len(names))
+        lengths += np.append(of_names, 0)[np.asarray(column.array())]  # -1, missing, is the last
+    ends, total = np.cumsum(lengths), int(lengths.sum())
+    if total <= _PART_CHARACTERS:
+        return [table]
+    firsts = [0]
+    while firsts[-1] < table.n_rows:
+        before = int(ends[firsts[-1] - 1]) if firsts[-1] else 0
+        end = int(np.searchsorted(ends, before + _PART_CHARACTERS, "right"))
+        firsts.append(min(max(end, firsts[-1] + 1), table.n_rows))
+    return [rows_of(table, first, end) for first, end in zip(firsts, firsts[1:])]
+
+
+async def _parts(writer, first, more, blocks):
     try:
         yield first
-        async for table in blocks:
+        for table in more:
             yield await _written(writer, table)
+        async for table in blocks:
+            for part in _parts_of(writer, table):
+                yield await _written(writer, part)
         yield writer.end()
     finally:
         close = getattr(blocks, "aclose", None)

@@ -11,6 +11,8 @@ __all__ = ["ArrowWriter"]
 class ArrowWriter:
     """Makes the bytes of an answer from its blocks."""
 
+    repeats_texts = False
+
     def __init__(self, profile=""):
         try:
             import pyarrow

@@ -8,6 +8,8 @@ __all__ = ["CsvWriter"]
 class CsvWriter:
     """Makes the bytes of an answer from its blocks."""
 
+    repeats_texts = True
+
     def __init__(self, profile=""):
         self._begun = False
 

@@ -10,6 +10,8 @@ __all__ = ["JsonWriter"]
 class JsonWriter:
     """Makes the bytes of an answer from its blocks. Missing is null, and infinity is the text "Infinity"."""
 
+    repeats_texts = True
+
     def __init__(self, profile="columns"):
         self._records = profile == "records"
         self._begun = self._has_rows = False

@@ -13,6 +13,8 @@ __all__ = ["GatheredRows", "RowsWriter"]
 class RowsWriter:
     """Makes the bytes of an answer from its blocks, whose nominal columns have one list of values."""
 
+    repeats_texts = False
+
     def __init__(self, profile=""):
         self._outline = None
 

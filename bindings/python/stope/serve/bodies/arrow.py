@@ -1,19 +1,20 @@
 """Arrow bodies: IPC streams and files, read batch by batch. Every batch is checked to the last code before its use."""
 
 import struct
+from collections import deque
 
 from ... import _core
 from ..._columns import sorted_codes
 from ..problems import Problem
-from .arrow_messages import BATCH, END, SCHEMA, Message, malformed, messages, said_by
+from .arrow_messages import BATCH, END, SCHEMA, DeltaWork, Message, in_groups, malformed, messages, said_by
 from .byte_stream import Kept, in_thread, temporary_file
-from .columns import check_columns, check_names, check_rows, index_named, missing_column, with_option_roles
+from .columns import check_columns, check_names, check_rows, index_named, missing_column, shown, with_option_roles
 
-__all__ = ["AS_CODED", "Choice", "arrow_blocks", "arrow_table", "table_of_batches"]
+__all__ = ["AS_CODED", "Choice", "arrow_blocks", "arrow_table", "as_met", "table_of_batches"]
 
 # Metadata of a schema that stope has written: dictionaries have the order of the engine's codes, and keep it.
 AS_CODED = {b"stope.values": b"as-coded"}
-_MAPPED_BYTES = 64 << 20  # batches that are decoded and have more bytes go through a file
+_MAPPED_BYTES = 16 << 20  # batches that are decoded and have more bytes go through a file
 
 
 def _arrow():
@@ -59,7 +60,7 @@ class Choice:
         nominal = [name for name in self.names if name in self._nominal and not kinds[name]]
         numeric = [name for name in self.names if name in self._numeric and kinds[name]]
         for first in range(0, max(batch.num_rows, 1), max_rows):
-            rows = pyarrow.Table.from_batches([batch.slice(first, max_rows)])
+            rows = pyarrow.Table.from_batches([_with_used_values(batch.slice(first, max_rows))])
             try:
                 table = _core.Table.of_arrow(
                     rows.__arrow_c_stream__(),
@@ -74,12 +75,22 @@ class Choice:
             yield table.with_roles(self._roles)
 
 
+def _with_used_values(batch):
+    """The batch without the values that no row has, where dictionaries have more values than the batch rows."""
+    for place, field in enumerate(batch.schema):
+        column = batch.column(place)
+        if _is_plain_dictionary(field.type) and len(column.dictionary) > batch.num_rows:
+            batch = batch.set_column(place, field.name, as_met(column))
+    return batch
+
+
 async def arrow_blocks(chunks, features, keep, max_rows, folder, limits, new_run):
     """Yield ``_core.Table`` blocks with the features and the kept columns of a body, as its batches come."""
     pyarrow = _arrow()
     stream, n_rows, begun = _Stream(pyarrow), 0, False
     choice = None
-    async for message, body in messages(chunks, folder, limits, stream.in_front):
+    async for group in in_groups(messages(chunks, folder, limits), max_rows):
+        message, body = group[0]
         if message.kind != BATCH:
             stream.add(message, body)
             if message.kind == SCHEMA:
@@ -88,7 +99,7 @@ async def arrow_blocks(chunks, features, keep, max_rows, folder, limits, new_run
             continue
         if choice is None:
             raise malformed("A batch comes before the schema.")
-        batch = await in_thread(stream.batch, message, body, choice.names)
+        batch = await in_thread(stream.batch, group, choice.names)
         n_rows += batch.num_rows
         check_rows(n_rows, limits)
         blocks = choice.tables(batch, max_rows, new_run, "malformed-arrow")
@@ -106,26 +117,46 @@ async def arrow_blocks(chunks, features, keep, max_rows, folder, limits, new_run
             yield table
 
 
+class _Feed:
+    """A file of the messages that have come and that pyarrow has not read, which it takes without a copy."""
+
+    closed = False
+
+    def __init__(self):
+        self._parts = deque()
+
+    def add(self, *parts):
+        self._parts.extend(memoryview(part) for part in parts if len(part))
+
+    def read(self, n):
+        found = []
+        while n > 0 and self._parts:
+            part = self._parts.popleft()
+            if len(part) > n:
+                self._parts.appendleft(part[n:])
+                part = part[:n]
+            found.append(part)
+            n -= len(part)
+        return found[0] if len(found) == 1 else b"".join(found)
+
+
 class _Stream:
     """What a reader must know of a stream before it can read a batch: the schema, and the dictionaries so far."""
 
     def __init__(self, pyarrow):
-        self._pyarrow, self._schema, self._dictionaries, self._place = pyarrow, None, {}, {}
-
-    def in_front(self):
-        return [self._schema or b"", *(part for parts in self._dictionaries.values() for part in parts)]
+        self._pyarrow, self._schema, self._place = pyarrow, None, {}
+        self._feed, self._reader = _Feed(), None
+        self._checked, self._work = Checked(), DeltaWork()
 
     def add(self, message, body):
+        self._work.add(message)
         if message.kind == SCHEMA:
             if self._schema is not None:
                 raise malformed("The body has two schemas.")
             self._schema = message.head + body
         elif self._schema is None:
             raise malformed("A dictionary comes before the schema.")
-        elif message.is_delta:
-            self._dictionaries.setdefault(message.dictionary, []).append(message.head + body)
-        else:
-            self._dictionaries[message.dictionary] = [message.head + body]
+        self._feed.add(message.head, body)
 
     def schema(self):
         """The schema and the names of its columns. Reading a name fails where it is no UTF-8."""
@@ -134,22 +165,89 @@ class _Stream:
         self._place = {name: index for index, name in enumerate(names)}
         return schema, names
 
-    def batch(self, message, body, names):
-        """The batch of a message, with the columns of those names alone, checked."""
-        if hasattr(body, "stream"):
-            message.check_expansion(memoryview(body.stream)[body.begin :])
-            data = self._pyarrow.py_buffer(body.stream)
-        else:
-            data = b"".join([*self.in_front(), message.head, body, END])
+    def batch(self, group, names):
+        """The batches of some messages as one, with the columns of those names alone, checked."""
 
         def read():
-            wanted = [self._place[name] for name in names]
-            how = self._pyarrow.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
-            batch = self._pyarrow.ipc.open_stream(data, options=how).read_next_batch()
-            batch.validate(full=True)
-            return batch
+            if self._reader is None:
+                wanted = [self._place[name] for name in names]
+                how = self._pyarrow.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
+                self._reader = self._pyarrow.ipc.open_stream(self._feed, options=how)
+            batches = []
+            for message, body in group:
+                self._work.add(message)
+                self._feed.add(message.head, body)
+                batches.append(self._checked.batch(self._reader.read_next_batch()))
+            return batches[0] if len(batches) == 1 else joined(batches)
 
         return _guarded(self._pyarrow, read)
+
+
+class Checked:
+    """Checks batches to the last code. A dictionary that many of them share is checked once."""
+
+    def __init__(self):
+        self._sound = {}  # the last sound dictionary of a column, kept so that no other one can lie where it lies
+
+    def batch(self, batch):
+        """Return a batch if it is sound; pyarrow's error says what is wrong with it."""
+        for field, column in zip(batch.schema, batch.columns):
+            if not _is_plain_dictionary(field.type):
+                column.validate(full=True)
+                continue
+            column.validate()
+            sound = self._sound.get(field.name)
+            if sound is None or not _is_same(sound, column.dictionary):
+                column.dictionary.validate(full=True)
+                self._sound[field.name] = column.dictionary
+            column.indices.validate(full=True)
+            _check_codes(column, field.name)
+        return batch
+
+
+def _is_plain_dictionary(kind):
+    types = _arrow().types
+    return types.is_dictionary(kind) and not types.is_nested(kind.value_type) and not types.is_dictionary(kind.value_type)
+
+
+def _is_same(a, b):
+    """Whether two arrays are the same memory."""
+    return (a.type, len(a), a.offset, _addresses(a)) == (b.type, len(b), b.offset, _addresses(b))
+
+
+def _addresses(array):
+    return [(buffer.address, buffer.size) if buffer is not None else None for buffer in array.buffers()]
+
+
+def _check_codes(column, name):
+    from pyarrow import ArrowInvalid, compute
+
+    ends = compute.min_max(column.indices).as_py()
+    if ends["min"] is not None and not 0 <= ends["min"] <= ends["max"] < len(column.dictionary):
+        raise ArrowInvalid(f"column {shown(name)}: a code is outside its dictionary of {len(column.dictionary)} values")
+
+
+def as_met(column):
+    """A column of texts with those that it has alone, in the order in which they come, as if they were written out."""
+    from pyarrow import DictionaryArray, compute
+
+    used = column.indices.unique().drop_null()
+    values = column.dictionary.take(used).dictionary_encode()
+    return DictionaryArray.from_arrays(values.indices.take(compute.index_in(column.indices, used)), values.dictionary)
+
+
+def joined(batches):
+    """Return checked batches of one schema as one. They share their dictionaries."""
+    pyarrow = _arrow()
+    columns = []
+    for place, field in enumerate(batches[0].schema):
+        parts = [batch.column(place) for batch in batches]
+        if _is_plain_dictionary(field.type):
+            codes = pyarrow.concat_arrays([part.indices for part in parts])
+            columns.append(pyarrow.DictionaryArray.from_arrays(codes, parts[0].dictionary, ordered=field.type.ordered, safe=False))
+        else:
+            columns.append(pyarrow.concat_arrays(parts))
+    return pyarrow.RecordBatch.from_arrays(columns, schema=batches[0].schema)
 
 
 def _guarded(pyarrow, work):
@@ -177,32 +275,23 @@ def _table_of_view(pyarrow, view, options, folder, limits, run):
     if bytes(view[:6]) == b"ARROW1":
         view = view[8:]
     compressed = _check_messages(view)
-    reader = _guarded(pyarrow, lambda: pyarrow.ipc.open_stream(pyarrow.py_buffer(view)))
+    reader, checked = _guarded(pyarrow, lambda: pyarrow.ipc.open_stream(pyarrow.py_buffer(view))), Checked()
 
     def batches():
         while True:
-            batch = _guarded(pyarrow, lambda: _checked(reader))
+            batch = _guarded(pyarrow, lambda: next(reader, None))
             if batch is None:
                 return
-            yield batch
+            yield _guarded(pyarrow, lambda: checked.batch(batch))
 
     return table_of_batches(
         batches(), _guarded(pyarrow, lambda: reader.schema), options, folder, limits, run, decoded=compressed
     )
 
 
-def _checked(reader):
-    try:
-        batch = reader.read_next_batch()
-    except StopIteration:
-        return None
-    batch.validate(full=True)
-    return batch
-
-
 def _check_messages(view):
     """Walk over the messages before pyarrow does: lengths, and what compressed buffers become. Whether any are."""
-    at, compressed = 0, False
+    at, compressed, work = 0, False, DeltaWork()
     while at + 4 <= len(view):
         frame = 8 if bytes(view[at : at + 4]) == END[:4] else 4
         if at + frame > len(view):
@@ -217,6 +306,7 @@ def _check_messages(view):
         if begin + message.body_bytes > len(view):
             raise malformed("The body ends in the middle of a message.")
         message.check_expansion(view[begin : begin + message.body_bytes])
+        work.add(message)
         compressed |= message.is_compressed
         at = begin + message.body_bytes
     return compressed

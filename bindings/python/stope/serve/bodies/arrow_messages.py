@@ -4,18 +4,21 @@ pyarrow reads streams from files only, so that a slow client would hold a thread
 pyarrow reads the message. The layout is that of Arrow's Message.fbs: a FlatBuffers table, then a body.
 """
 
+import mmap
 import struct
 
 from ..problems import Problem
 from .byte_stream import ByteSource, temporary_file
 
-__all__ = ["BATCH", "DICTIONARY", "END", "SCHEMA", "Message", "messages", "malformed", "said_by"]
+__all__ = ["BATCH", "DICTIONARY", "END", "SCHEMA", "DeltaWork", "Message", "in_groups", "malformed", "messages", "said_by"]
 
 SCHEMA, DICTIONARY, BATCH = 1, 2, 3
 END = b"\xff\xff\xff\xff\0\0\0\0"
 _MAGIC = b"ARROW1"  # of the file format, which is a stream with a frame around it
 _HEAD_BYTES = 256 << 20  # of one message: 1,000,000 columns have 64 MiB
 _IN_MEMORY = 32 << 20  # a longer body of one message goes through a file
+_TOGETHER = 1 << 20  # bytes of small batches that are read together
+_DELTA_FACTOR, _DELTA_SLACK = 100, 1 << 28  # bytes of dictionaries that are joined again, for those of the body
 _EXPANDED = 1 << 30  # what the compressed buffers of one message may become
 
 
@@ -41,6 +44,7 @@ class Message:
             self.body_bytes = root.number(3, "<q", 0)
             table = root.table(2)
             self.dictionary = self.is_delta = None
+            self.n_rows = max(table.number(0, "<q", 0), 0) if self.kind == BATCH else 0  # as it says
             if self.kind == DICTIONARY:
                 self.dictionary, self.is_delta = table.number(0, "<q", 0), bool(table.number(2, "<B", 0))
                 table = table.table(1)
@@ -118,12 +122,8 @@ def _cut():
     return malformed("The body ends in the middle of a message.")
 
 
-async def messages(chunks, folder, limits, in_front):
-    """Yield (message, body) one after the other.
-
-    A long body is not in memory. It comes as a file with everything that ``in_front()`` returns, the message, and the
-    mark of the end, so that it is a stream of its own.
-    """
+async def messages(chunks, folder, limits):
+    """Yield (message, body) one after the other. A long body of a batch is mapped from a file without a name."""
     source = ByteSource(chunks, _cut)
     is_file = await source.peek(6) == _MAGIC
     if is_file:
@@ -136,28 +136,56 @@ async def messages(chunks, folder, limits, in_front):
             body = await source.take(message.body_bytes) if message.body_bytes else b""
             if body is None:
                 raise _cut()
-            message.check_expansion(body)
-            yield message, body
-            continue
-        with temporary_file(folder) as file:
-            file.write(b"".join(in_front()) + message.head)
-            begin = file.tell()
-            await source.into(file, message.body_bytes)
-            file.write(END)
-            file.flush()
-            yield message, _Long(file, begin)
+        else:
+            with temporary_file(folder) as file:
+                await source.into(file, message.body_bytes)
+                file.flush()
+                body = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        message.check_expansion(body)
+        yield message, body
     if await source.rest() and not is_file:
         raise malformed("There is more behind the end of the stream.")
 
 
-class _Long:
-    """The stream in a file, mapped."""
+async def in_groups(found, max_rows):
+    """Yield lists of (message, body): batches that follow each other come together while they are small, others alone.
 
-    def __init__(self, file, begin):
-        import mmap
+    A body of 1 MB may have thousands of batches, and each of them costs its dictionaries and a call of the engine.
+    """
+    waiting, n_rows, n_bytes = [], 0, 0
+    async for message, body in found:
+        alone = message.kind != BATCH or len(body) > _TOGETHER
+        if waiting and (alone or n_rows + message.n_rows > max_rows):
+            yield waiting
+            waiting, n_rows, n_bytes = [], 0, 0
+        if alone:
+            yield [(message, body)]
+            continue
+        waiting.append((message, body))
+        n_rows, n_bytes = n_rows + message.n_rows, n_bytes + len(message.head) + len(body)
+        if n_bytes > _TOGETHER:
+            yield waiting
+            waiting, n_rows, n_bytes = [], 0, 0
+    if waiting:
+        yield waiting
 
-        self.stream = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self.begin = begin
+
+class DeltaWork:
+    """What dictionaries cost that grow piece by piece: pyarrow joins all pieces for the batch behind each of them."""
+
+    def __init__(self):
+        self._sizes, self._received, self._again = {}, 0, 0
+
+    def add(self, message):
+        """Count a message, and refuse one that makes the work grow far beyond the body."""
+        self._received += len(message.head) + message.body_bytes
+        if message.kind != DICTIONARY:
+            return
+        size = self._sizes.get(message.dictionary, 0) if message.is_delta else 0
+        self._sizes[message.dictionary] = size + message.body_bytes
+        self._again += size
+        if self._again > _DELTA_SLACK + _DELTA_FACTOR * self._received:
+            raise malformed("A dictionary grows in too many pieces. Send larger batches, or the dictionary as a whole.")
 
 
 async def _next_message(source, limits):

@@ -167,7 +167,7 @@ class _Zstd:
         except ImportError:
             raise Problem(415, "encoding", "zstd needs the package zstandard on the server; send gzip.") from None
         self._error = zstandard.ZstdError
-        self._new = lambda: zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+        self._new = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj
         self._frame, self._begun = self._new(), False
 
     def parts(self, data):

@@ -20,13 +20,18 @@ __all__ = [
 ]
 
 _NAME_CHARACTERS = 10_000
+_COLUMN_BYTES = 3200  # of a column with its name and its description in an answer, besides its values
 _PIECES_IN_MEMORY = 16 << 20  # bytes; beyond it pieces wait in a file, and the columns are mapped
 
 
 def check_columns(n_columns, limits):
-    """Refuse too many columns."""
+    """Refuse too many columns, also those that a job's memory does not hold, whatever their values take."""
     if n_columns > limits.columns:
         raise Problem(413, "too-many-columns", f"The body has {n_columns} columns; {limits.columns} is the limit.")
+    needed = n_columns * _COLUMN_BYTES
+    if limits.memory_bytes and needed > limits.memory_bytes:
+        detail = f"The body has {n_columns} columns, which need {needed} bytes; the limit of memory is {limits.memory_bytes}."
+        raise Problem(507, "out-of-memory", detail, bytes=needed)
 
 
 def check_rows(n_rows, limits):

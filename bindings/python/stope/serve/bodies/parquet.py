@@ -1,7 +1,7 @@
 """Parquet bodies. The format is read from its end, so the body is kept first; its row groups are then read in turn."""
 
 from ..problems import Problem
-from .arrow import Choice, table_of_batches
+from .arrow import Choice, as_met, table_of_batches
 from .arrow_messages import said_by
 from .byte_stream import Kept, in_thread
 from .columns import check_columns, check_rows
@@ -65,15 +65,6 @@ def _is_text(kind):
     return kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.binary(), pyarrow.large_binary())
 
 
-def _as_met(column):
-    """A column of texts with those that it has alone, in the order in which they come, as if they were written out."""
-    from pyarrow import DictionaryArray, compute
-
-    used = column.indices.unique().drop_null()
-    values = column.dictionary.take(used).dictionary_encode()
-    return DictionaryArray.from_arrays(values.indices.take(compute.index_in(column.indices, used)), values.dictionary)
-
-
 def _batches(file, texts, names, max_rows):
     """Batches one after the other, checked; all columns where ``names`` is None."""
     dotted = names is not None and any("." in name for name in names)  # a dot would name a part of a column
@@ -85,7 +76,7 @@ def _batches(file, texts, names, max_rows):
         _guarded(lambda: batch.validate(full=True))
         for place, field in enumerate(batch.schema):
             if field.name in texts:
-                batch = batch.set_column(place, field, _as_met(batch.column(place)))
+                batch = batch.set_column(place, field, as_met(batch.column(place)))
         yield batch
 
 
