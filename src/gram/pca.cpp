@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -46,6 +48,15 @@ std::vector<double> divisors_of(const std::vector<double>& variances, bool white
 
 Pca Pca::fit(const Table& table, const PcaOptions& options, const RunOptions& run) try {
   return gram::PcaFit(table, options, run).fit();
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::optional<Pca> Pca::fit_rows(const ArrayView& rows, const std::vector<std::string>& names,
+                                 const PcaOptions& options, const RunOptions& run) try {
+  const std::unique_ptr<gram::PcaFit> fit = gram::PcaFit::of_rows(rows, names, options, run);
+  if (fit == nullptr) return std::nullopt;
+  return fit->fit();
 } catch (...) {
   rethrow_as_error();
 }
@@ -133,8 +144,10 @@ bool Pca::transform_rows_to(const ArrayView& rows, T* scores, const RunOptions& 
       T* const out = scores + (products.row + i) * n_components() + products.vector;
       const double* const from = products.values + i * products.stride;
       const double* const by = divisors.data() + products.vector;
-      for (std::int64_t j = 0; j < products.n_vectors; ++j) {
-        out[j] = static_cast<T>(whiten_ ? from[j] / by[j] : from[j]);
+      if (whiten_) {
+        for (std::int64_t j = 0; j < products.n_vectors; ++j) out[j] = static_cast<T>(from[j] / by[j]);
+      } else {
+        for (std::int64_t j = 0; j < products.n_vectors; ++j) out[j] = static_cast<T>(from[j]);
       }
     }
   };
