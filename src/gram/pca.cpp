@@ -11,6 +11,7 @@
 
 #include "base/checked.hpp"
 #include "base/guarded.hpp"
+#include "base/huge_pages.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
 #include "gram/array_rows.hpp"
@@ -137,6 +138,7 @@ bool Pca::transform_rows_to(const ArrayView& rows, T* scores, const RunOptions& 
   terms.times.reserve(scale_.size());
   for (const double scale : scale_) terms.times.push_back(1.0 / scale);
   const std::vector<double> divisors = divisors_of(explained_variance_, whiten_);
+  prefer_huge_pages(scores, static_cast<std::size_t>(checked::mul(rows.n_rows, n_components())) * sizeof(T));
   const JobTime time(run);
   PhaseProgress progress(run, "transform", rows.n_rows);
   const auto store = [&](const gram::RowProducts& products) {
