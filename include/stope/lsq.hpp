@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,12 @@ class LinearModel {
   /// Fits every column of role label, in the table's order. Each model has the bits that fit() gives with its label
   /// alone. The features are summed up and decomposed once; each label adds some passes over the table.
   static std::vector<LinearModel> fit_each(const Table& table, const LsqOptions& options, const RunOptions& run = {});
+
+  /// The same fits, bit for bit, of rows in memory: rows, names and what cannot be done are as in Pca::fit_rows(). The
+  /// columns of `labels` are one label each, of numbers; with a column of role weight nothing is returned, either.
+  static std::optional<std::vector<LinearModel>> fit_rows(const ArrayView& rows, const std::vector<std::string>& names,
+                                                          const Table& labels, const LsqOptions& options,
+                                                          const RunOptions& run = {});
 
   /// Returns one prediction per row. Attributes are matched by name. Errors as in Pca::transform.
   std::vector<double> predict(const Table& table, const RunOptions& run = {}) const;

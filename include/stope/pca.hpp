@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,13 @@ class Pca {
   /// unsupported where block Lanczos did not converge. Cost for n rows and p features: n p min(n, p) multiplications
   /// and about 9 min(n, p)^3 more, or, with block Lanczos, one pass over the table for every 8 products.
   static Pca fit(const Table& table, const PcaOptions& options, const RunOptions& run = {});
+  /// The same fit, bit for bit, of rows in memory whose columns are the features; they have these names, or x0, x1, ...
+  /// if there are none. Rows are read where they lie, without a table. Returns nothing where that is not possible: for
+  /// rows other than contiguous float32 or float64 in the host's memory, and where a value is missing, infinite or too
+  /// large. fit() of table_of() then fits them or says what is wrong. Throws invalid_argument for another number of
+  /// names and for names that repeat, too.
+  static std::optional<Pca> fit_rows(const ArrayView& rows, const std::vector<std::string>& names,
+                                     const PcaOptions& options, const RunOptions& run = {});
 
   /// The scores of a table's rows: numeric columns pc1, pc2, ... (float64), then the table's columns that are not
   /// features, shared. Attributes are matched by name; others are left out.

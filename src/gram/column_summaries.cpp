@@ -17,20 +17,29 @@ namespace {
 static_assert(kSumGroupRows <= kLeavesAtOnce * kSumLeafRows);
 constexpr std::int64_t kGroupsPerTask = 64;  // 2 MB of doubles
 
-// Values are scaled by a power of two, which is exact, so that no square overflows or vanishes. The power comes in two
-// steps, since 2^1074 is no double.
-struct Scale {
-  int exponent = 0;
-  double half, rest;
-
-  explicit Scale(double deviation) {
-    std::frexp(deviation, &exponent);
-    half = std::ldexp(1.0, -exponent / 2);
-    rest = std::ldexp(1.0, -exponent - -exponent / 2);
-  }
-};
-
 }  // namespace
+
+DeviationScale::DeviationScale(double deviation) {
+  std::frexp(deviation, &exponent);
+  half = std::ldexp(1.0, -exponent / 2);
+  rest = std::ldexp(1.0, -exponent - -exponent / 2);
+}
+
+void set_mean(ColumnSummary& summary, double* sums, std::int64_t n_groups, double total) {
+  if (summary.n_present == 0) return;
+  // No arithmetic for a constant column: the computed mean of n equal numbers need not be that number.
+  if (summary.low == summary.high) {
+    summary.mean = summary.low + 0.0;  // +0.0 for zeros of either sign
+    return;
+  }
+  summary.mean = tree_sum(sums, n_groups) / total;
+  summary.deviation = std::max(summary.high - summary.mean, summary.mean - summary.low);
+}
+
+void set_length(ColumnSummary& summary, double* squares, std::int64_t n_groups) {
+  if (!(summary.low < summary.high)) return;  // constant, or nothing is present
+  summary.length = std::ldexp(std::sqrt(tree_sum(squares, n_groups)), DeviationScale(summary.deviation).exponent);
+}
 
 // Groups of rows of one column, or all rows of several columns of one type that are no longer than a group. So there
 // are enough leaves to sum up side by side.
@@ -143,30 +152,21 @@ ColumnSummaries::ColumnSummaries(const std::vector<const Column*>& columns, std:
   });
 }
 
-void ColumnSummaries::set_mean(std::int64_t column) {
-  ColumnSummary& summary = summaries_[static_cast<std::size_t>(column)];
-  if (summary.n_present == 0) return;
-  if (summary.low ==
-      summary.high) {  // no arithmetic here: the computed mean of n equal numbers need not be that number
-    summary.mean = summary.low + 0.0;  // +0.0 for zeros of either sign
-    return;
-  }
-  const auto at = static_cast<std::size_t>(column * n_groups_);
-  const double total =
-      weights_ == nullptr ? static_cast<double>(summary.n_present) : tree_sum(totals_.data() + at, n_groups_);
-  summary.mean = tree_sum(sums_.data() + at, n_groups_) / total;
-  summary.deviation = std::max(summary.high - summary.mean, summary.mean - summary.low);
-}
-
 void ColumnSummaries::measure() {
-  for (std::int64_t j = 0; j < std::ssize(columns_); ++j) set_mean(j);
+  for (std::int64_t j = 0; j < std::ssize(columns_); ++j) {
+    ColumnSummary& summary = summaries_[static_cast<std::size_t>(j)];
+    const std::int64_t at = j * n_groups_;
+    const bool weighted = weights_ != nullptr && summary.low < summary.high;
+    const double total = weighted ? tree_sum(totals_.data() + at, n_groups_) : static_cast<double>(summary.n_present);
+    set_mean(summary, sums_.data() + at, n_groups_, total);
+  }
   std::fill(sums_.begin(), sums_.end(), 0.0);
   for_each_task([&](const Task& task, const auto& kernels, const auto& each) {
     Deviations deviations;
     for (int i = 0; i < kLeavesAtOnce; ++i) {
       const std::int64_t column = task.column_of(static_cast<int>(std::min<std::int64_t>(i, task.n_columns - 1)));
       const ColumnSummary& summary = summaries_[static_cast<std::size_t>(column)];
-      const Scale scale(summary.deviation);
+      const DeviationScale scale(summary.deviation);
       deviations.mean[i] = summary.mean;
       deviations.half[i] = scale.half;
       deviations.rest[i] = scale.rest;
@@ -180,10 +180,7 @@ void ColumnSummaries::measure() {
     });
   });
   for (std::int64_t j = 0; j < std::ssize(columns_); ++j) {
-    ColumnSummary& summary = summaries_[static_cast<std::size_t>(j)];
-    if (!(summary.low < summary.high)) continue;  // constant, or nothing is present
-    const double squares = tree_sum(sums_.data() + j * n_groups_, n_groups_);
-    summary.length = std::ldexp(std::sqrt(squares), Scale(summary.deviation).exponent);
+    set_length(summaries_[static_cast<std::size_t>(j)], sums_.data() + j * n_groups_, n_groups_);
   }
 }
 

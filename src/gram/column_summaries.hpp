@@ -19,6 +19,20 @@ struct ColumnSummary {
   double deviation = 0.0;  ///< the largest |value - mean|
 };
 
+/// Deviations are scaled by a power of two, which is exact, so that no square overflows or vanishes. The power comes in
+/// two steps, since 2^1074 is no double.
+struct DeviationScale {
+  int exponent = 0;
+  double half, rest;
+
+  explicit DeviationScale(double deviation);
+};
+
+/// Sets mean and deviation from the sums of a column's groups, which are overwritten, and the total weight.
+void set_mean(ColumnSummary& summary, double* sums, std::int64_t n_groups, double total);
+/// Sets the length from the groups' sums of scaled squared deviations, which are overwritten.
+void set_length(ColumnSummary& summary, double* squares, std::int64_t n_groups);
+
 /// Summaries of columns of n_rows numbers, in their order. `row_weights` are one per row, or empty: all ones. Sums have
 /// the shape of base/row_sums.hpp, so that nothing depends on threads or instruction sets.
 class ColumnSummaries {
@@ -36,7 +50,6 @@ class ColumnSummaries {
   std::vector<Task> tasks() const;
   template <class Work>
   void for_each_task(const Work& work);
-  void set_mean(std::int64_t column);
 
   const std::vector<const Column*>& columns_;
   std::int64_t n_rows_, n_groups_;

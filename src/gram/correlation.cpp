@@ -15,6 +15,7 @@
 #include "base/choices.hpp"
 #include "base/counted.hpp"
 #include "base/guarded.hpp"
+#include "base/huge_pages.hpp"
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
@@ -93,11 +94,13 @@ class Products {
   }
   std::int64_t n_partial() const { return std::ssize(partial_); }
 
-  /// Hands the correlation and the number of rows of every pair i <= j to `store`, from several threads.
-  template <class Store>
-  void run(double* products, const Store& store) {
+  /// Hands the correlation and the number of rows of every pair i <= j to `store`, from several threads. Where all
+  /// values are present, it hands whole rows to `store_row` instead: row i, its correlations with columns i, i + 1, ...
+  template <class Store, class StoreRow>
+  void run(double* products, const Store& store, const StoreRow& store_row) {
     sum_up(products);
     PhaseProgress progress(run_, "pairs", p_);
+    if (partial_.empty()) return run_complete(products, store_row, progress);
     pool_.parallel_for(
         p_, run_.cancel,
         [&](std::int64_t i, int) {
@@ -167,6 +170,43 @@ class Products {
     return static_cast<std::int64_t>(partial_counts_[place(i) * n_partial() + place(j)]);
   }
 
+  // Every column has one sum, one sum of squares and one spread, whatever its partner. The arithmetic is that of
+  // pair().
+  template <class StoreRow>
+  void run_complete(double* products, const StoreRow& store_row, PhaseProgress& progress) {
+    const auto n = static_cast<double>(n_);
+    std::vector<double> roots(static_cast<std::size_t>(p_));  // NaN: no correlation by products
+    for (std::size_t j = 0; j < roots.size(); ++j) {
+      const double spread = squares_[j] - sums_[j] * sums_[j] / n;
+      roots[j] = n_ >= 2 && spread > squares_[j] * kLeastShare ? std::sqrt(spread) : kNone;
+    }
+    pool_.parallel_for(
+        p_, run_.cancel,
+        [&](std::int64_t i, int) {
+          double* const row = products + i * (p_ + 1);
+          const double sum = sums_[static_cast<std::size_t>(i)], root = roots[static_cast<std::size_t>(i)];
+          row[i] = factor(i) == 0.0 ? kNone : 1.0;
+          for (std::int64_t j = i + 1; j < p_; ++j) {
+            const auto at = static_cast<std::size_t>(j);
+            const double value = (row[j] - sum * sums_[at] / n) / root / roots[at];
+            row[j] = value < -1.0 ? -1.0 : value > 1.0 ? 1.0 : value;
+          }
+          for (std::int64_t j = i + 1; j < p_; ++j) {
+            const bool by_products = root == root && roots[static_cast<std::size_t>(j)] > 0.0;
+            if (!by_products) row[j] = alone(i, j).value;
+          }
+          store_row(i, row + i);
+          progress.add(1);
+        },
+        &progress);
+  }
+
+  // A pair that is summed up by itself, or has no correlation.
+  PairCorrelation alone(std::int64_t i, std::int64_t j) const {
+    if (n_ < 2 || factor(i) == 0.0 || factor(j) == 0.0) return {kNone, n_};
+    return correlate_values(matrix_.column(i), matrix_.column(j));
+  }
+
   PairCorrelation pair(double product, std::int64_t i, std::int64_t j) const {
     const std::int64_t count = count_of(i, j);
     if (count < 2 || factor(i) == 0.0 || factor(j) == 0.0) return {kNone, count};
@@ -220,7 +260,9 @@ class Job {
                    {.file = table_.source});
     result_.values = Buffer<double>(cells);
     result_.counts = Buffer<std::int64_t>(cells);
-    std::fill(result_.values.begin(), result_.values.end(), kNone);
+    prefer_huge_pages(result_.values.data(), static_cast<std::size_t>(cells) * sizeof(double));
+    prefer_huge_pages(result_.counts.data(), static_cast<std::size_t>(cells) * sizeof(std::int64_t));
+    if (finite < p) std::fill(result_.values.begin(), result_.values.end(), kNone);  // every other cell is set
     count_infinite();
     if (finite > 0) options_.method == CorrelationMethod::pearson ? pearson() : spearman();
     result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -278,8 +320,39 @@ class Job {
                      bytes, run_, {.file = table.source});
     }
     Buffer<double> sums(checked::mul(p + 1, p + 1));
-    products.run(sums.data(), [&](std::int64_t i, std::int64_t j, const PairCorrelation& pair) {
-      set(places[static_cast<std::size_t>(i)], places[static_cast<std::size_t>(j)], pair);
+    prefer_huge_pages(sums.data(), static_cast<std::size_t>(sums.size()) * sizeof(double));
+    const auto place = [&](std::int64_t i) { return places[static_cast<std::size_t>(i)]; };
+    products.run(
+        sums.data(),
+        [&](std::int64_t i, std::int64_t j, const PairCorrelation& pair) { set(place(i), place(j), pair); },
+        [&](std::int64_t i, const double* values) {
+          const std::int64_t all = std::ssize(columns_);
+          double* const row = result_.values.data() + place(i) * all;
+          std::int64_t* const counts = result_.counts.data() + place(i) * all;
+          for (std::int64_t j = i; j < p; ++j) {
+            row[place(j)] = values[j - i];
+            counts[place(j)] = table.n_rows;
+          }
+        });
+    if (q == 0) mirror(places);
+  }
+
+  // Copies what stands above the diagonal below it, by squares that the first-level cache holds.
+  void mirror(const std::vector<std::int64_t>& places) {
+    constexpr std::int64_t kSide = 32;
+    const std::int64_t p = std::ssize(places), all = std::ssize(columns_);
+    pool_.parallel_for(checked::ceil_div(p, kSide), run_.cancel, [&](std::int64_t task, int) {
+      const std::int64_t begin = task * kSide, end = std::min(begin + kSide, p);
+      for (std::int64_t first = 0; first < end; first += kSide) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t row = places[static_cast<std::size_t>(i)];
+          for (std::int64_t j = first; j < std::min(first + kSide, i); ++j) {
+            const std::int64_t column = places[static_cast<std::size_t>(j)];
+            result_.values[row * all + column] = result_.values[column * all + row];
+            result_.counts[row * all + column] = result_.counts[column * all + row];
+          }
+        }
+      }
     });
   }
 

@@ -31,6 +31,12 @@ class PanelSource {
   /// Writes rows [begin, end) of columns [16 tile, 16 tile + 16) to out[(row - begin) * 16 + column], and zeros beyond
   /// the width. It is called from several threads at once.
   virtual void pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const = 0;
+  /// The same for tiles [first, first + n), `tile_stride` numbers from one to the next. Matrices that lie by rows have
+  /// a better way than tile by tile.
+  virtual void pack_tiles(std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end, double* out,
+                          std::int64_t tile_stride) const {
+    for (std::int64_t t = 0; t < n; ++t) pack(first + t, begin, end, out + t * tile_stride);
+  }
 };
 
 /// c (a.width() x b.width(), row-major) = a^T b over `depth` rows. Small results are held once for every level of the

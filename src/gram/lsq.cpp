@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -22,6 +24,16 @@ namespace {
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 const std::string kIntercept = "intercept", kAttribute = "attribute";
 
+// The places of a table's labels; -1 stands for none.
+std::vector<std::int64_t> labels_of(const Table& table) {
+  std::vector<std::int64_t> labels;
+  for (std::size_t j = 0; j < table.columns.size(); ++j) {
+    if (table.columns[j].role == Role::label) labels.push_back(static_cast<std::int64_t>(j));
+  }
+  if (labels.empty()) labels.push_back(-1);
+  return labels;
+}
+
 }  // namespace
 
 LinearModel LinearModel::fit(const Table& table, const LsqOptions& options, const RunOptions& run) try {
@@ -32,12 +44,19 @@ LinearModel LinearModel::fit(const Table& table, const LsqOptions& options, cons
 
 std::vector<LinearModel> LinearModel::fit_each(const Table& table, const LsqOptions& options,
                                                const RunOptions& run) try {
-  std::vector<std::int64_t> labels;
-  for (std::size_t j = 0; j < table.columns.size(); ++j) {
-    if (table.columns[j].role == Role::label) labels.push_back(static_cast<std::int64_t>(j));
-  }
-  if (labels.empty()) labels.push_back(-1);
-  return gram::LsqFit(table, labels, options, run).fit();
+  return gram::LsqFit(table, labels_of(table), options, run).fit();
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::optional<std::vector<LinearModel>> LinearModel::fit_rows(const ArrayView& rows,
+                                                              const std::vector<std::string>& names,
+                                                              const Table& labels, const LsqOptions& options,
+                                                              const RunOptions& run) try {
+  if (labels.find(Role::weight) >= 0) return std::nullopt;
+  const std::unique_ptr<gram::LsqFit> fit = gram::LsqFit::of_rows(rows, names, labels, labels_of(labels), options, run);
+  if (fit == nullptr) return std::nullopt;
+  return fit->fit();
 } catch (...) {
   rethrow_as_error();
 }

@@ -1,7 +1,6 @@
 #include "gram/lsq_fit.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -12,14 +11,11 @@
 #include "base/number_text.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
-#include "base/row_sums.hpp"
 #include "gram/lsqr.hpp"
 #include "gram/orthogonal.hpp"
 #include "gram/pca_fit.hpp"
 #include "stope/error.hpp"
 #include "stope/warning.hpp"
-#include "table/column_error.hpp"
-#include "table/row_weight.hpp"
 
 namespace stope::gram {
 namespace {
@@ -36,93 +32,55 @@ double length_of(const std::vector<double>& v) {
   return norm(v.data(), static_cast<std::int64_t>(v.size()));
 }
 
-// Whether a nominal column would be numeric but for a few cells.
-bool mostly_numbers(const Column& column) {
-  std::int64_t n_numbers = 0, n_present = 0;
-  std::vector<bool> is_number;
-  for (const std::string& value : column.values) {
-    double number = 0;
-    const char* const end = value.data() + value.size();
-    const auto [stop, status] = std::from_chars(value.data(), end, number);
-    is_number.push_back(status == std::errc() && stop == end);
-  }
-  for (const std::int32_t code : column.codes()) {
-    n_present += code >= 0 ? 1 : 0;
-    n_numbers += code >= 0 && is_number[static_cast<std::size_t>(code)] ? 1 : 0;
-  }
-  return 2 * n_numbers > n_present;
-}
-
 }  // namespace
 
-LsqFit::LsqFit(const Table& table, std::vector<std::int64_t> labels, const LsqOptions& options, const RunOptions& run)
-    : table_(table), options_(options), run_(run), pool_(run.threads), labels_(std::move(labels)) {
+LsqFit::LsqFit(const Table& table, std::vector<std::int64_t> labels, std::int64_t n_columns, const LsqOptions& options,
+               const RunOptions& run)
+    : table_(table),
+      options_(options),
+      run_(run),
+      pool_(threads_for_fit(table.n_rows, n_columns, run)),
+      labels_(std::move(labels)),
+      n_(table.n_rows),
+      p_(n_columns) {
   if (!(options.alpha >= 0.0) || !std::isfinite(options.alpha)) {
     throw Error(ErrorCode::invalid_argument, "alpha " + number_text(options.alpha) + " is not a number from 0",
                 {.option = "alpha"});
   }
   if (labels_.front() < 0) throw Error(ErrorCode::invalid_argument, "no target: a column of role label is needed");
+}
+
+LsqFit::LsqFit(const Table& table, std::vector<std::int64_t> labels, const LsqOptions& options, const RunOptions& run)
+    : LsqFit(table, std::move(labels), std::ssize(table.columns), options, run) {
   const std::vector<std::int64_t> features = numeric_features(table, options.nominal);
-  n_ = table.n_rows;
-  p_ = static_cast<std::int64_t>(features.size());
+  p_ = std::ssize(features);
   const PhaseProgress phase(run, "columns", 0);
   read_weights();
-  matrix_ =
-      NumericColumns(table, features, options.missing, weights_, NumericColumns::Summaries::yes, pool_, run.cancel);
-  if (!options.fit_intercept) matrix_.shift.assign(static_cast<std::size_t>(p_), 0.0);
+  take(NumericColumns(table, features, options.missing, weights_, NumericColumns::Summaries::yes, pool_, run.cancel));
+}
+
+std::unique_ptr<LsqFit> LsqFit::of_rows(const ArrayView& rows, const std::vector<std::string>& names,
+                                        const Table& table, std::vector<std::int64_t> labels, const LsqOptions& options,
+                                        const RunOptions& run) {
+  if (rows.n_rows != table.n_rows) {
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(rows.n_rows) + " rows, and labels of " + std::to_string(table.n_rows) + " rows");
+  }
+  std::unique_ptr<LsqFit> fit(new LsqFit(table, std::move(labels), rows.n_columns, options, run));
+  const PhaseProgress phase(run, "columns", 0);
+  fit->read_weights();
+  std::optional<NumericColumns> matrix = NumericColumns::of_rows(rows, names, fit->pool_, run.cancel);
+  if (!matrix) return nullptr;
+  fit->take(std::move(*matrix));
+  return fit;
+}
+
+void LsqFit::take(NumericColumns matrix) {
+  matrix_ = std::move(matrix);
+  if (!options_.fit_intercept) matrix_.shift.assign(static_cast<std::size_t>(p_), 0.0);
   matrix_.row_factor = weights_;
   for (double& v : matrix_.row_factor) v = std::sqrt(v);
   read_target(labels_.front());
-}
-
-void LsqFit::read_weights() {
-  n_counted_ = n_;
-  total_weight_ = static_cast<double>(n_);
-  const std::int64_t at = table_.find(Role::weight);
-  if (at < 0) return;
-  const Column& column = table_.columns[static_cast<std::size_t>(at)];
-  if (column.nominal()) throw column_error(ErrorCode::unsupported, table_, column, ": weights must be numbers");
-  n_counted_ = 0;
-  for (std::int64_t row = 0; row < n_; ++row) {
-    const double weight = column.at(row);
-    require_row_weight(weight, table_.source, column.name, row);
-    n_counted_ += weight > 0.0 ? 1 : 0;
-    weights_.push_back(weight);
-  }
-  total_weight_ = sum_over_rows(0, n_, [&](std::int64_t row) { return weights_[static_cast<std::size_t>(row)]; });
-  if (!(total_weight_ > 0.0) || !std::isfinite(total_weight_)) {
-    throw column_error(ErrorCode::invalid_argument, table_, column,
-                       ": the weights add up to " + number_text(total_weight_));
-  }
-}
-
-// Reads the target, centred if there is an intercept, times the roots of the weights, scaled to lie between -1 and 1.
-void LsqFit::read_target(std::int64_t label) {
-  const Column& column = table_.columns[static_cast<std::size_t>(label)];
-  if (column.nominal()) {
-    throw column_error(ErrorCode::unsupported, table_, column, " is nominal: the target must be numeric", -1,
-                       mostly_numbers(column) ? "numeric" : "");
-  }
-  for (std::int64_t row = 0; row < n_; ++row) {
-    if (!column.missing(row) || (!weights_.empty() && weights_[static_cast<std::size_t>(row)] == 0.0)) continue;
-    throw column_error(ErrorCode::invalid_data, table_, column, ": the target is missing; remove such rows", row);
-  }
-  NumericColumns target(table_, {label}, MissingValues::error, weights_, NumericColumns::Summaries::yes, pool_,
-                        run_.cancel);
-  const ColumnSummary& summary = target.summaries()[0];
-  target_mean_ = summary.mean;
-  target_length_ = summary.length;
-  if (!options_.fit_intercept) target.shift[0] = 0.0;
-  target.fill = target.shift;  // rows of weight 0 may lack a target
-  b_.resize(static_cast<std::size_t>(n_));
-  target.write_columns({0, 1, 0, n_}, b_.data(), n_);
-  double largest = 0.0;
-  for (const double v : b_) largest = std::max(largest, std::fabs(v));
-  exponent_ = 0;
-  if (largest > 0.0) std::frexp(largest, &exponent_);
-  for (std::size_t i = 0; i < b_.size(); ++i) {
-    b_[i] = std::ldexp(b_[i], -exponent_) * (weights_.empty() ? 1.0 : matrix_.row_factor[i]);
-  }
 }
 
 // Factors are powers of two, which are exact. By columns, each column (with its share of the ridge) gets a length near
@@ -481,10 +439,11 @@ void LsqFit::finish() {
     const auto at = static_cast<std::size_t>(j);
     const double coefficient = std::ldexp(t_[at] * matrix_.factor[at], exponent_);
     if (!std::isfinite(coefficient)) {
-      throw column_error(ErrorCode::invalid_data, table_, matrix_.column(j), ": its coefficient overflows");
+      throw Error(ErrorCode::invalid_data, "column '" + matrix_.name(j) + "': its coefficient overflows",
+                  {.file = table_.source, .feature = matrix_.name(j)});
     }
     model_.coefficients_.push_back(coefficient);
-    model_.names_.push_back(matrix_.column(j).name);
+    model_.names_.push_back(matrix_.name(j));
     at_means += coefficient * matrix_.shift[at];
   }
   model_.intercept_ = options_.fit_intercept ? target_mean_ - at_means : 0.0;

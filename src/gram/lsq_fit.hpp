@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/thread_pool.hpp"
@@ -19,9 +20,17 @@ class LsqFit {
  public:
   /// `labels` are indices of columns, at least one; -1 stands for a label that the table lacks.
   LsqFit(const Table& table, std::vector<std::int64_t> labels, const LsqOptions& options, const RunOptions& run);
+  /// The features are rows in memory, whose columns have these names, and `table` has the labels. Nothing where they
+  /// cannot be read in place: see LinearModel::fit_rows().
+  static std::unique_ptr<LsqFit> of_rows(const ArrayView& rows, const std::vector<std::string>& names,
+                                         const Table& table, std::vector<std::int64_t> labels,
+                                         const LsqOptions& options, const RunOptions& run);
   std::vector<LinearModel> fit();
 
  private:
+  LsqFit(const Table& table, std::vector<std::int64_t> labels, std::int64_t n_columns, const LsqOptions& options,
+         const RunOptions& run);
+  void take(NumericColumns matrix);
   void read_weights();
   void read_target(std::int64_t label);
   void scale_columns(Side side, bool least_norm);

@@ -4,11 +4,16 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
+#include "base/array.hpp"
 #include "base/checked.hpp"
 #include "base/row_sums.hpp"
 #include "gram/column_kernels.hpp"
+#include "gram/row_kernels.hpp"
+#include "gram/row_summaries.hpp"
 #include "stope/error.hpp"
+#include "table/check_table.hpp"
 #include "table/column_error.hpp"
 
 namespace stope::gram {
@@ -110,7 +115,7 @@ class CopiedRows : public MatrixRows {
 NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_t>& columns, MissingValues missing,
                                const std::vector<double>& row_weights, Summaries summaries, ThreadPool& pool,
                                const CancelToken& cancel)
-    : n_rows_(table.n_rows) {
+    : n_rows_(table.n_rows), n_columns_(std::ssize(columns)) {
   for (const std::int64_t index : columns) {
     const Column& column = table.columns[static_cast<std::size_t>(index)];
     if (column.nominal()) {
@@ -134,11 +139,44 @@ NumericColumns::NumericColumns(const Table& table, const std::vector<std::int64_
     throw column_error(ErrorCode::invalid_data, table, column(j),
                        ": its values are too large (a sum or difference overflows)");
   }
-  for (std::int64_t j = 0; j < n_columns(); ++j) {
-    shift.push_back(summaries_[static_cast<std::size_t>(j)].mean);
+  take_means();
+}
+
+std::optional<NumericColumns> NumericColumns::of_rows(const ArrayView& rows, std::vector<std::string> names,
+                                                      ThreadPool& pool, const CancelToken& cancel) {
+  const ArrayView array = checked_array(rows, "the rows");
+  if (!names.empty() && std::ssize(names) != array.n_columns) {
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(names.size()) + " names for " + std::to_string(array.n_columns) + " columns");
   }
+  if (array.n_columns == 0) throw Error(ErrorCode::invalid_data, "no numeric features");
+  if (array.n_rows == 0) throw Error(ErrorCode::invalid_data, "no rows");
+  const bool in_place = !is_integer(array.type) && array.gpu < 0 && array.column_stride == 1 &&
+                        (array.row_stride >= array.n_columns || array.n_rows == 1);
+  if (!in_place) return std::nullopt;
+  if (names.empty()) {
+    names.reserve(static_cast<std::size_t>(array.n_columns));
+    for (std::int64_t j = 0; j < array.n_columns; ++j) names.push_back("x" + std::to_string(j));
+  } else {
+    check_names(names);
+  }
+  std::optional<std::vector<ColumnSummary>> summaries = summaries_of_rows(array, pool, cancel);
+  if (!summaries) return std::nullopt;
+  NumericColumns matrix;
+  matrix.summaries_ = std::move(*summaries);
+  matrix.n_rows_ = array.n_rows;
+  matrix.n_columns_ = array.n_columns;
+  matrix.rows_ = array;
+  matrix.names_ = std::move(names);
+  matrix.take_means();
+  return matrix;
+}
+
+void NumericColumns::take_means() {
+  shift.reserve(summaries_.size());
+  for (const ColumnSummary& summary : summaries_) shift.push_back(summary.mean);
   fill = shift;
-  factor.assign(columns_.size(), 1.0);
+  factor.assign(summaries_.size(), 1.0);
 }
 
 namespace {
@@ -190,7 +228,40 @@ void NumericColumns::for_each_run(const Part& part, const Use& use) const {
   }
 }
 
+// Calls use(kernels, block, moves) with a part of the rows of an array.
+template <class Use>
+void NumericColumns::with_rows(const Part& part, const Use& use) const {
+  const auto hand = [&](auto type) {
+    using T = decltype(type);
+    const T* const first = static_cast<const T*>(rows_->data) + part.begin * rows_->row_stride + part.first;
+    use(row_kernels().of<T>(), RowBlock<T>{first, rows_->row_stride, part.end - part.begin, part.n},
+        Moves{shift.data() + part.first, factor.data() + part.first});
+  };
+  if (rows_->type == ElementType::float32) return hand(float{});
+  hand(double{});
+}
+
+void NumericColumns::write_tiles(std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end, double* out,
+                                 std::int64_t tile_stride) const {
+  if (rows_) {
+    const std::int64_t column = first * kTile, width = std::min(n * kTile, n_columns_ - column);
+    return with_rows({column, width, begin, end}, [&](const auto& kernels, const auto& rows, const Moves& moves) {
+      kernels.tiles(rows, moves, out, tile_stride);
+    });
+  }
+  for (std::int64_t tile = first; tile < first + n; ++tile, out += tile_stride) {
+    const std::int64_t column = tile * kTile, width = std::min(kTile, n_columns_ - column);
+    if (width < kTile) std::fill(out, out + (end - begin) * kTile, 0.0);
+    write_rows({column, width, begin, end}, out, kTile);
+  }
+}
+
 void NumericColumns::write_rows(const Part& part, double* out, std::int64_t stride) const {
+  if (rows_) {
+    return with_rows(part, [&](const auto& kernels, const auto& rows, const Moves& moves) {
+      kernels.by_rows(rows, moves, out, stride);
+    });
+  }
   for_each_run(part, [&](const auto& run, std::int64_t j, std::int64_t n) {
     const RunTerms terms = terms_of(*this, j, n);
     kernels_of(run).by_rows(run, n, part.begin, part.end, terms.terms(),
@@ -199,6 +270,11 @@ void NumericColumns::write_rows(const Part& part, double* out, std::int64_t stri
 }
 
 void NumericColumns::write_columns(const Part& part, double* out, std::int64_t stride) const {
+  if (rows_) {
+    return with_rows(part, [&](const auto& kernels, const auto& rows, const Moves& moves) {
+      kernels.by_columns(rows, moves, out, stride);
+    });
+  }
   for_each_run(part, [&](const auto& run, std::int64_t j, std::int64_t n) {
     const RunTerms terms = terms_of(*this, j, n);
     kernels_of(run).by_columns(run, n, part.begin, part.end, terms.terms(),
@@ -225,9 +301,7 @@ void NumericColumns::write_values(const Part& part, double* out, std::int64_t st
 }
 
 void DownTheRows::pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const {
-  const std::int64_t first = tile * kTile, n = std::min(kTile, width() - first);
-  if (n < kTile) std::fill(out, out + (end - begin) * kTile, 0.0);
-  matrix_.write_rows({first, n, begin, end}, out, kTile);
+  matrix_.write_tiles(tile, 1, begin, end, out, 0);
 }
 
 void AcrossTheColumns::pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const {
@@ -269,11 +343,13 @@ void multiply_rows(
 
 std::shared_ptr<const RowSource> make_row_source(const NumericColumns& matrix, std::int64_t copy, ThreadPool& pool,
                                                  const CancelToken& cancel) {
+  if (matrix.rows() != nullptr) return make_row_source(*matrix.rows(), Reads::during_call, {});
   if (copy == 0) return std::make_shared<MatrixRows>(matrix);
   return std::make_shared<CopiedRows>(matrix, pool, cancel);
 }
 
 std::int64_t copy_bytes(const NumericColumns& matrix, std::int64_t room) {
+  if (matrix.rows() != nullptr) return 0;
   const std::int64_t bytes = checked::mul(8, checked::mul(matrix.n_rows(), stride_of(matrix.n_columns())));
   return bytes <= room / 2 ? bytes : 0;
 }

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/checked.hpp"
 #include "base/guarded.hpp"
+#include "base/huge_pages.hpp"
 #include "base/progress.hpp"
 #include "base/report.hpp"
 #include "gram/array_rows.hpp"
@@ -46,6 +49,15 @@ std::vector<double> divisors_of(const std::vector<double>& variances, bool white
 
 Pca Pca::fit(const Table& table, const PcaOptions& options, const RunOptions& run) try {
   return gram::PcaFit(table, options, run).fit();
+} catch (...) {
+  rethrow_as_error();
+}
+
+std::optional<Pca> Pca::fit_rows(const ArrayView& rows, const std::vector<std::string>& names,
+                                 const PcaOptions& options, const RunOptions& run) try {
+  const std::unique_ptr<gram::PcaFit> fit = gram::PcaFit::of_rows(rows, names, options, run);
+  if (fit == nullptr) return std::nullopt;
+  return fit->fit();
 } catch (...) {
   rethrow_as_error();
 }
@@ -126,6 +138,7 @@ bool Pca::transform_rows_to(const ArrayView& rows, T* scores, const RunOptions& 
   terms.times.reserve(scale_.size());
   for (const double scale : scale_) terms.times.push_back(1.0 / scale);
   const std::vector<double> divisors = divisors_of(explained_variance_, whiten_);
+  prefer_huge_pages(scores, static_cast<std::size_t>(checked::mul(rows.n_rows, n_components())) * sizeof(T));
   const JobTime time(run);
   PhaseProgress progress(run, "transform", rows.n_rows);
   const auto store = [&](const gram::RowProducts& products) {
@@ -133,8 +146,10 @@ bool Pca::transform_rows_to(const ArrayView& rows, T* scores, const RunOptions& 
       T* const out = scores + (products.row + i) * n_components() + products.vector;
       const double* const from = products.values + i * products.stride;
       const double* const by = divisors.data() + products.vector;
-      for (std::int64_t j = 0; j < products.n_vectors; ++j) {
-        out[j] = static_cast<T>(whiten_ ? from[j] / by[j] : from[j]);
+      if (whiten_) {
+        for (std::int64_t j = 0; j < products.n_vectors; ++j) out[j] = static_cast<T>(from[j] / by[j]);
+      } else {
+        for (std::int64_t j = 0; j < products.n_vectors; ++j) out[j] = static_cast<T>(from[j]);
       }
     }
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/memory.hpp"
@@ -11,6 +12,7 @@
 #include "base/reduce.hpp"
 #include "base/report.hpp"
 #include "base/row_sums.hpp"
+#include "base/threads_for.hpp"
 #include "device/auto_gpu.hpp"
 #include "gram/block_lanczos.hpp"
 #include "gram/dense.hpp"
@@ -59,16 +61,46 @@ std::vector<std::int64_t> numeric_features(const Table& table, NominalFeatures n
   return features;
 }
 
-PcaFit::PcaFit(const Table& table, const PcaOptions& options, const RunOptions& run)
-    : options_(options), run_(run), pool_(run.threads) {
-  const std::vector<std::int64_t> features = numeric_features(table, options.nominal);
-  n_ = table.n_rows;
-  p_ = static_cast<std::int64_t>(features.size());
-  q_ = std::min(n_, p_);
+int threads_for_fit(std::int64_t n_rows, std::int64_t n_columns, const RunOptions& run) {
+  // Nanoseconds: some passes over a value, and its products with the smaller side.
+  const double products = 0.02 * static_cast<double>(std::min(n_rows, n_columns));
+  const double seconds = 1e-9 * static_cast<double>(n_rows) * static_cast<double>(n_columns) * (3.0 + products);
+  return threads_for(seconds, run.threads > 0 ? run.threads : available_threads());
+}
+
+PcaFit::PcaFit(std::int64_t n_rows, std::int64_t n_columns, const PcaOptions& options, const RunOptions& run)
+    : options_(options),
+      run_(run),
+      pool_(threads_for_fit(n_rows, n_columns, run)),
+      n_(n_rows),
+      p_(n_columns),
+      q_(std::min(n_rows, n_columns)) {
   check_n_components();
+}
+
+PcaFit::PcaFit(const Table& table, const PcaOptions& options, const RunOptions& run)
+    : PcaFit(table, numeric_features(table, options.nominal), options, run) {}
+
+PcaFit::PcaFit(const Table& table, const std::vector<std::int64_t>& features, const PcaOptions& options,
+               const RunOptions& run)
+    : PcaFit(table.n_rows, std::ssize(features), options, run) {
   const PhaseProgress phase(run, "columns", 0);
-  matrix_ = NumericColumns(table, features, options.missing, {}, NumericColumns::Summaries::yes, pool_, run.cancel);
-  if (options.centering == Centering::none) matrix_.shift.assign(static_cast<std::size_t>(p_), 0.0);
+  take(NumericColumns(table, features, options.missing, {}, NumericColumns::Summaries::yes, pool_, run.cancel));
+}
+
+std::unique_ptr<PcaFit> PcaFit::of_rows(const ArrayView& rows, const std::vector<std::string>& names,
+                                        const PcaOptions& options, const RunOptions& run) {
+  std::unique_ptr<PcaFit> fit(new PcaFit(rows.n_rows, rows.n_columns, options, run));
+  const PhaseProgress phase(run, "columns", 0);
+  std::optional<NumericColumns> matrix = NumericColumns::of_rows(rows, names, fit->pool_, run.cancel);
+  if (!matrix) return nullptr;
+  fit->take(std::move(*matrix));
+  return fit;
+}
+
+void PcaFit::take(NumericColumns matrix) {
+  matrix_ = std::move(matrix);
+  if (options_.centering == Centering::none) matrix_.shift.assign(static_cast<std::size_t>(p_), 0.0);
 }
 
 void PcaFit::check_n_components() const {
@@ -112,9 +144,9 @@ void PcaFit::scale_columns() {
     matrix_.factor[at] = factor;
     if (!centred && !(std::fabs(summary.mean) * factor < kLargestEntry)) {
       throw Error(ErrorCode::unsupported,
-                  "column '" + matrix_.column(j).name + "' is constant at " + number_text(summary.mean) +
+                  "column '" + matrix_.name(j) + "' is constant at " + number_text(summary.mean) +
                       ": scaling it needs centring",
-                  {.feature = matrix_.column(j).name});
+                  {.feature = matrix_.name(j)});
     }
     const double scaled = std::ldexp(summary.length, -exponent_) / model_.scale_[at];
     terms.push_back(scaled * scaled);
@@ -161,7 +193,7 @@ Pca PcaFit::fit() {
   }
   set_signs();
   if (options_.centering == Centering::none) set_variances_of_scores();
-  for (std::int64_t j = 0; j < p_; ++j) model_.names_.push_back(matrix_.column(j).name);
+  for (std::int64_t j = 0; j < p_; ++j) model_.names_.push_back(matrix_.name(j));
   model_.mean_ = matrix_.fill;
   model_.centering_ = options_.centering;
   model_.whiten_ = options_.whiten;

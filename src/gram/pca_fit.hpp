@@ -1,5 +1,9 @@
-// One fit of a PCA: from the columns of a table to eigenvalues and components.
+// One fit of a PCA: from the columns of a table, or rows in memory, to eigenvalues and components.
 #pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "base/thread_pool.hpp"
 #include "gram/numeric_columns.hpp"
@@ -11,9 +15,16 @@ namespace stope::gram {
 class PcaFit {
  public:
   PcaFit(const Table& table, const PcaOptions& options, const RunOptions& run);
+  /// Rows in memory, whose columns have these names. Nothing where they cannot be read in place: see Pca::fit_rows().
+  static std::unique_ptr<PcaFit> of_rows(const ArrayView& rows, const std::vector<std::string>& names,
+                                         const PcaOptions& options, const RunOptions& run);
   Pca fit();
 
  private:
+  PcaFit(std::int64_t n_rows, std::int64_t n_columns, const PcaOptions& options, const RunOptions& run);
+  PcaFit(const Table& table, const std::vector<std::int64_t>& features, const PcaOptions& options,
+         const RunOptions& run);
+  void take(NumericColumns matrix);
   void scale_columns();
   void check_n_components() const;
   PcaShape shape() const;
@@ -36,6 +47,9 @@ class PcaFit {
   double total_ = 0.0;  // the sum of squares of the centred matrix
   Pca model_;
 };
+
+/// Threads that a fit of so many values is worth.
+int threads_for_fit(std::int64_t n_rows, std::int64_t n_columns, const RunOptions& run);
 
 /// Returns the features that count, in column order. Throws as MissingValues and NominalFeatures say, and invalid_data
 /// where there are none or no rows.

@@ -5,21 +5,33 @@
 
 namespace stope::gram {
 
-int tile_products(TileProduct (&out)[3]) {
+int tile_products(TileProducts (&out)[3]) {
   int n = 0;
-  out[n++] = scalar::tile_product;
-  if (simd::has_avx2()) out[n++] = avx2::tile_product;
-  if (simd::has_avx512()) out[n++] = avx512::tile_product;
+  out[n++] = scalar::kTileProducts;
+  if (simd::has_avx2()) out[n++] = avx2::kTileProducts;
+  if (simd::has_avx512()) out[n++] = avx512::kTileProducts;
   return n;
 }
 
-TileProduct tile_product() {
-  static const TileProduct best = [] {
-    TileProduct known[3] = {};
+namespace {
+
+const TileProducts& best() {
+  static const TileProducts found = [] {
+    TileProducts known[3] = {};
     const int n = tile_products(known);
     return known[n - 1];
   }();
-  return best;
+  return found;
+}
+
+}  // namespace
+
+TileProduct tile_product() {
+  return best().of_tiles;
+}
+
+RowsProduct rows_product() {
+  return best().of_rows;
 }
 
 }  // namespace stope::gram

@@ -21,23 +21,36 @@ struct TileShape {
 using TileProduct = void (*)(const double* a, const double* b, std::int64_t depth, const TileShape& shape, double* c,
                              std::int64_t stride);
 
+/// Numbers from one row to the next where rows are multiplied as they lie: a leaf and some more, so that rows fall into
+/// different sets of the cache.
+inline constexpr std::int64_t kRowStride = 256 + 8;
+
+/// c[i * stride + j] += the sum over r < depth of a[i * kRowStride + r] * b[r * 16 + j], for j < n_columns <= 16. There
+/// is room for n_rows rounded up to a multiple of 8 in a and c, and for 16 columns in c; other entries may be computed,
+/// too.
+using RowsProduct = void (*)(const double* a, const double* b, std::int64_t depth, std::int64_t n_rows,
+                             std::int64_t n_columns, double* c, std::int64_t stride);
+
+struct TileProducts {
+  TileProduct of_tiles;
+  RowsProduct of_rows;
+};
+
 /// The fastest one that this CPU runs.
 TileProduct tile_product();
+RowsProduct rows_product();
 
 /// All that this CPU runs, for tests: at most three, the portable one first.
-int tile_products(TileProduct (&out)[3]);
+int tile_products(TileProducts (&out)[3]);
 
 namespace scalar {
-void tile_product(const double* a, const double* b, std::int64_t depth, const TileShape& shape, double* c,
-                  std::int64_t stride);
+extern const TileProducts kTileProducts;
 }
 namespace avx2 {
-void tile_product(const double* a, const double* b, std::int64_t depth, const TileShape& shape, double* c,
-                  std::int64_t stride);
+extern const TileProducts kTileProducts;
 }
 namespace avx512 {
-void tile_product(const double* a, const double* b, std::int64_t depth, const TileShape& shape, double* c,
-                  std::int64_t stride);
+extern const TileProducts kTileProducts;
 }
 
 }  // namespace stope::gram

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gram/cross_product.hpp"
+#include "gram/row_kernels.hpp"
 
 namespace stope::gram {
 
@@ -17,10 +18,7 @@ class VectorPanel : public PanelSource {
   void pack(std::int64_t tile, std::int64_t begin, std::int64_t end, double* out) const override {
     const std::int64_t n = std::min(kTile, width_ - tile * kTile);
     if (n < kTile) std::fill(out, out + (end - begin) * kTile, 0.0);
-    for (std::int64_t c = 0; c < n; ++c) {
-      const double* const from = values_ + (tile * kTile + c) * stride_;
-      for (std::int64_t row = begin; row < end; ++row) out[(row - begin) * kTile + c] = from[row];
-    }
+    row_kernels().of_double.turn({values_ + tile * kTile * stride_ + begin, stride_, n, end - begin}, out, kTile);
   }
 
  private:

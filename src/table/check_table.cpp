@@ -36,8 +36,22 @@ void check_shape(const Table& table) {
   }
 }
 
+namespace {
+
+[[noreturn]] void refuse_repeated(const std::string& name) {
+  throw Error(ErrorCode::invalid_argument, "two columns are named '" + name + "'", {.feature = name});
+}
+
+}  // namespace
+
 void refuse_repeated_name(const Column& column) {
-  throw Error(ErrorCode::invalid_argument, "two columns are named '" + column.name + "'", {.feature = column.name});
+  refuse_repeated(column.name);
+}
+
+void check_names(const std::vector<std::string>& names) {
+  NameIndex index(names.size());
+  const std::int64_t repeated = index.add_all(names, [](const std::string& name) -> std::string_view { return name; });
+  if (repeated >= 0) refuse_repeated(names[static_cast<std::size_t>(repeated)]);
 }
 
 void check_names(const Table& table) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "stope/table.hpp"
 
@@ -14,6 +16,7 @@ void check_shape(const Table& table);
 
 /// Throws invalid_argument if two columns have one name: other tables are matched by it. O(columns).
 void check_names(const Table& table);
+void check_names(const std::vector<std::string>& names);
 [[noreturn]] void refuse_repeated_name(const Column& column);
 
 /// Throws invalid_argument naming column and row for a code of rows [begin, end) that is neither kMissingCode nor the

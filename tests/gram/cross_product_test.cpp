@@ -26,7 +26,7 @@ std::vector<double> random_values(std::int64_t n, std::uint64_t seed) {
 }
 
 TEST(TileProduct, SameBitsOnEveryInstructionSet) {
-  TileProduct known[3] = {};
+  TileProducts known[3] = {};
   const int n = tile_products(known);
   for (const std::int64_t depth : {0, 1, 2, 31, 32, 33, 255, 256}) {
     Buffer<double> a(depth * kTile + kTile), b(depth * kTile + kTile);
@@ -34,7 +34,7 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
     std::copy(values.begin(), values.begin() + depth * kTile, a.begin());
     std::copy(values.begin() + depth * kTile, values.end(), b.begin());
     std::vector<double> first(kTile * kTile), other(kTile * kTile);
-    known[0](a.data(), b.data(), depth, {}, first.data(), kTile);
+    known[0].of_tiles(a.data(), b.data(), depth, {}, first.data(), kTile);
     for (std::int64_t i = 0; i < kTile; ++i) {
       for (std::int64_t j = 0; j < kTile; ++j) {
         double sum = 0.0;  // the definition: one chain of fused multiply-adds in the order of the depth
@@ -44,7 +44,7 @@ TEST(TileProduct, SameBitsOnEveryInstructionSet) {
     }
     for (int level = 1; level < n; ++level) {
       std::fill(other.begin(), other.end(), 0.0);
-      known[level](a.data(), b.data(), depth, {}, other.data(), kTile);
+      known[level].of_tiles(a.data(), b.data(), depth, {}, other.data(), kTile);
       EXPECT_EQ(std::memcmp(first.data(), other.data(), sizeof(double) * first.size()), 0) << level;
     }
   }
@@ -66,7 +66,7 @@ double any_number(Random& random, double near) {
 
 // A tile of depth 2 computes a b + c, where the first row leaves c. It is rounded once on every instruction set.
 TEST(TileProduct, RoundsOnceWhateverTheNumbers) {
-  TileProduct known[3] = {};
+  TileProducts known[3] = {};
   const int n = tile_products(known);
   Random random(50);
   for (std::int64_t round = 0; round < repeated<std::int64_t>(4000, 400); ++round) {
@@ -79,7 +79,7 @@ TEST(TileProduct, RoundsOnceWhateverTheNumbers) {
     }
     for (int level = 0; level < n; ++level) {
       std::vector<double> got(kTile * kTile);
-      known[level](a.data(), b.data(), 2, {}, got.data(), kTile);
+      known[level].of_tiles(a.data(), b.data(), 2, {}, got.data(), kTile);
       for (std::int64_t i = 0; i < kTile; ++i) {
         for (std::int64_t j = 0; j < kTile; ++j) {
           const double wanted = std::fma(a[kTile + i], b[kTile + j], std::fma(a[i], 1.0, 0.0)) + 0.0;
@@ -98,20 +98,20 @@ TEST(TileProduct, RoundsOnceWhateverTheNumbers) {
 // Parts of a tile have the entries that are asked for, added to what is there, and nothing beyond the tile.
 TEST(TileProduct, ComputesPartsOfTiles) {
   constexpr std::int64_t kDepth = 37, kStride = kTile + 3;
-  TileProduct known[3] = {};
+  TileProducts known[3] = {};
   const int n = tile_products(known);
   const std::vector<double> values = random_values(2 * kDepth * kTile, 6);
   Buffer<double> a(kDepth * kTile), b(kDepth * kTile);
   std::copy_n(values.begin(), a.size(), a.begin());
   std::copy_n(values.begin() + a.size(), b.size(), b.begin());
   std::vector<double> whole(kTile * kTile), part(kTile * kStride);
-  known[0](a.data(), b.data(), kDepth, {}, whole.data(), kTile);
+  known[0].of_tiles(a.data(), b.data(), kDepth, {}, whole.data(), kTile);
   for (int level = 0; level < n; ++level) {
     for (std::int64_t n_rows = 1; n_rows <= kTile; ++n_rows) {
       for (std::int64_t n_columns = 1; n_columns <= kTile; ++n_columns) {
         for (const bool on_diagonal : {false, true}) {
           std::fill(part.begin(), part.end(), 0.5);
-          known[level](a.data(), b.data(), kDepth, {n_rows, n_columns, on_diagonal}, part.data(), kStride);
+          known[level].of_tiles(a.data(), b.data(), kDepth, {n_rows, n_columns, on_diagonal}, part.data(), kStride);
           for (std::int64_t i = 0; i < kTile; ++i) {
             for (std::int64_t j = 0; j < kStride; ++j) {
               const double got = part[static_cast<std::size_t>(i * kStride + j)];

@@ -32,11 +32,26 @@ namespace {
 using Targets = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using RowWeights = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A fitted model, and the columns of the table that it was fitted to, without rows.
+// A fitted model, and the columns of the table that it was fitted to, without rows. Those of an array are all alike,
+// and made when somebody asks for them.
 template <class Fitted>
 struct Outlined {
   Table columns;
   Fitted fitted;
+  std::string label = {};   // an array's: the label's name; empty: none
+  bool is_float32 = false;  // an array's
+
+  Table outlined() const {
+    if (!columns.columns.empty()) return columns;
+    Table made;
+    for (const std::string& name : fitted.feature_names()) {
+      made.columns.push_back(is_float32 ? column_of(name, Buffer<float>()) : column_of(name, Buffer<double>()));
+    }
+    if (label.empty()) return made;
+    made.columns.push_back(column_of(label, Buffer<double>()));
+    made.columns.back().role = Role::label;
+    return made;
+  }
 };
 using FittedPca = Outlined<Pca>;
 using FittedLinear = Outlined<LinearModel>;
@@ -62,7 +77,7 @@ Table renamed(const Table& table, const std::vector<std::string>& names) {
 template <class Fitted>
 nb::bytes to_bytes(const Outlined<Fitted>& model) {
   std::string bytes;
-  write_model([&](std::string_view piece) { bytes.append(piece); }, Model{model.columns, model.fitted});
+  write_model([&](std::string_view piece) { bytes.append(piece); }, Model{model.outlined(), model.fitted});
   return nb::bytes(bytes.data(), bytes.size());
 }
 
@@ -121,9 +136,8 @@ nb::object scores_of_rows(const FittedPca& model, const AnyArray& array, Run& ru
   return array_over(data, {static_cast<std::size_t>(rows.n_rows), static_cast<std::size_t>(k)}, std::move(values));
 }
 
-FittedPca fit_pca(const Table& table, double n_components, bool whiten, std::string_view centering_name,
-                  std::string_view scaling_name, std::string_view missing_name, double tolerance, std::uint64_t seed,
-                  Run& run) {
+PcaOptions pca_options(double n_components, bool whiten, std::string_view centering_name, std::string_view scaling_name,
+                       std::string_view missing_name, double tolerance, std::uint64_t seed) {
   PcaOptions how;
   how.n_components = n_components;
   how.whiten = whiten;
@@ -132,32 +146,60 @@ FittedPca fit_pca(const Table& table, double n_components, bool whiten, std::str
   how.missing = missing_values(missing_name);
   if (tolerance > 0.0) how.tolerance = tolerance;
   how.seed = seed;
-  return result_of(run,
-                   [&](const RunOptions& options) { return FittedPca{outline(table), Pca::fit(table, how, options)}; });
+  return how;
 }
 
-// A name that no column of the table has.
-std::string new_name(const Table& table, std::string name) {
-  while (table.find(name) >= 0) name += '_';
+// Fits that take no longer than some milliseconds.
+Duration duration_of_fit(std::int64_t n_rows, std::int64_t n_columns) {
+  constexpr std::int64_t kFewColumns = 64;
+  return std::min(n_rows, n_columns) <= kFewColumns ? duration_of(n_rows, n_columns) : Duration::any;
+}
+
+FittedPca fit_pca(const Table& table, const PcaOptions& how, Run& run) {
+  return result_of(
+      run, [&](const RunOptions& options) { return FittedPca{outline(table), Pca::fit(table, how, options)}; },
+      duration_of_fit(table.n_rows, static_cast<std::int64_t>(table.columns.size())));
+}
+
+// The fit of an array's rows, or None where they take a table. No names stand for x0, x1, ...
+nb::object fit_pca_rows(const AnyArray& array, const std::vector<std::string>& names, const PcaOptions& how, Run& run) {
+  const ArrayView rows = view_of(array);
+  std::optional<Pca> fitted = result_of(
+      run, [&](const RunOptions& options) { return Pca::fit_rows(rows, names, how, options); },
+      duration_of_fit(rows.n_rows, rows.n_columns));
+  if (!fitted) return nb::none();
+  return nb::cast(FittedPca{{}, std::move(*fitted), {}, rows.type == ElementType::float32});
+}
+
+// A name that no column of the table has, nor any of the others.
+std::string new_name(const Table& table, std::string name, const std::vector<std::string>& others = {}) {
+  while (table.find(name) >= 0 || std::find(others.begin(), others.end(), name) != others.end()) name += '_';
   return name;
 }
 
 // Adds a column that lies in the caller's memory as long as the job runs.
-void add_column(Table& table, const std::string& name, const double* values, Role role) {
+void add_column(Table& table, const std::string& name, const double* values, Role role,
+                const std::vector<std::string>& others = {}) {
   auto* data = const_cast<double*>(values);  // NOLINT: a buffer is not written once it is filled
-  Column column = column_of(new_name(table, name), Buffer<double>::borrow(data, table.n_rows, nullptr));
+  Column column = column_of(new_name(table, name, others), Buffer<double>::borrow(data, table.n_rows, nullptr));
   column.role = role;
   table.columns.push_back(std::move(column));
+}
+
+// Adds those targets as labels.
+void add_targets(Table& table, const Targets& targets, const std::vector<std::int64_t>& chosen,
+                 const std::vector<std::string>& others = {}) {
+  for (const std::int64_t target : chosen) {
+    const std::string name = targets.shape(1) == 1 ? "target" : "target" + std::to_string(target);
+    add_column(table, name, targets.data() + target * table.n_rows, Role::label, others);
+  }
 }
 
 // The targets of one alpha are fitted together, which sums up and decomposes the features once.
 void fit_targets(const Table& rows, const Targets& targets, const std::vector<std::int64_t>& chosen,
                  const LsqOptions& how, const RunOptions& options, std::vector<FittedLinear>& models) {
   Table table = rows;
-  for (const std::int64_t target : chosen) {
-    const std::string name = targets.shape(1) == 1 ? "target" : "target" + std::to_string(target);
-    add_column(table, name, targets.data() + target * rows.n_rows, Role::label);
-  }
+  add_targets(table, targets, chosen);
   std::vector<LinearModel> fitted = LinearModel::fit_each(table, how, options);
   const Table columns = outline(table);
   const auto n_shared = static_cast<std::ptrdiff_t>(rows.columns.size());
@@ -167,6 +209,12 @@ void fit_targets(const Table& rows, const Targets& targets, const std::vector<st
     own.columns.push_back(columns.columns[rows.columns.size() + i]);
     models[static_cast<std::size_t>(chosen[i])] = {std::move(own), std::move(fitted[i])};
   }
+}
+
+std::map<double, std::vector<std::int64_t>> targets_by_alpha(const std::vector<double>& alphas) {
+  std::map<double, std::vector<std::int64_t>> by_alpha;
+  for (std::size_t i = 0; i < alphas.size(); ++i) by_alpha[alphas[i]].push_back(static_cast<std::int64_t>(i));
+  return by_alpha;
 }
 
 std::vector<FittedLinear> fit_linear(const Table& features, const Targets& targets,
@@ -186,16 +234,48 @@ std::vector<FittedLinear> fit_linear(const Table& features, const Targets& targe
   how.max_iterations = max_iterations;
   Table rows = features;
   if (weights) add_column(rows, "weight", weights->data(), Role::weight);
-  return result_of(run, [&](const RunOptions& options) {
+  const auto fit = [&](const RunOptions& options) {
     std::vector<FittedLinear> models(alphas.size());
-    std::map<double, std::vector<std::int64_t>> by_alpha;
-    for (std::size_t i = 0; i < alphas.size(); ++i) by_alpha[alphas[i]].push_back(static_cast<std::int64_t>(i));
-    for (const auto& [alpha, chosen] : by_alpha) {
+    for (const auto& [alpha, chosen] : targets_by_alpha(alphas)) {
       how.alpha = alpha;
       fit_targets(rows, targets, chosen, how, options, models);
     }
     return models;
-  });
+  };
+  return result_of(run, fit, duration_of_fit(features.n_rows, static_cast<std::int64_t>(features.columns.size())));
+}
+
+// The fits of an array's rows, or None where they take a table. No names stand for x0, x1, ...
+nb::object fit_linear_rows(const AnyArray& array, const std::vector<std::string>& names, const Targets& targets,
+                           const std::vector<double>& alphas, bool fit_intercept, bool standard_errors,
+                           std::int64_t max_iterations, Run& run) {
+  const ArrayView rows = view_of(array);
+  if (static_cast<std::int64_t>(targets.shape(0)) != rows.n_rows || alphas.size() != targets.shape(1)) {
+    throw Error(ErrorCode::invalid_argument, "features, targets and alphas differ in length");
+  }
+  LsqOptions how;
+  how.fit_intercept = fit_intercept;
+  how.standard_errors = standard_errors;
+  how.max_iterations = max_iterations;
+  const auto fit = [&](const RunOptions& options) {
+    std::vector<FittedLinear> models(alphas.size());
+    for (const auto& [alpha, chosen] : targets_by_alpha(alphas)) {
+      Table labels;
+      labels.n_rows = rows.n_rows;
+      add_targets(labels, targets, chosen, names);
+      how.alpha = alpha;
+      std::optional<std::vector<LinearModel>> fitted = LinearModel::fit_rows(rows, names, labels, how, options);
+      if (!fitted) return std::vector<FittedLinear>();
+      for (std::size_t i = 0; i < chosen.size(); ++i) {
+        models[static_cast<std::size_t>(chosen[i])] = {
+            {}, std::move((*fitted)[i]), labels.columns[i].name, rows.type == ElementType::float32};
+      }
+    }
+    return models;
+  };
+  std::vector<FittedLinear> models = result_of(run, fit, duration_of_fit(rows.n_rows, rows.n_columns));
+  if (models.empty()) return nb::none();
+  return nb::cast(std::move(models));
 }
 
 nb::object predict_linear(const std::vector<const FittedLinear*>& models, const Table& table, Run& run) {
@@ -250,11 +330,22 @@ void bind_pca(nb::module_& module) {
           "fit",
           [](const Table& table, double n_components, bool whiten, std::string_view centering, std::string_view scaling,
              std::string_view missing, double tolerance, std::uint64_t seed, Run& run) {
-            return fit_pca(table, n_components, whiten, centering, scaling, missing, tolerance, seed, run);
+            return fit_pca(table, pca_options(n_components, whiten, centering, scaling, missing, tolerance, seed), run);
           },
           nb::arg("table"), nb::arg("n_components") = 0.0, nb::arg("whiten") = false, nb::arg("centering") = "mean",
           nb::arg("scaling") = "none", nb::arg("missing") = "error", nb::arg("tolerance") = 0.0, nb::arg("seed") = 0,
           nb::arg("run"))
+      .def_static(
+          "fit_rows",
+          [](const AnyArray& rows, const std::vector<std::string>& names, double n_components, bool whiten,
+             std::string_view centering, std::string_view scaling, std::string_view missing, double tolerance,
+             std::uint64_t seed, Run& run) {
+            return fit_pca_rows(rows, names,
+                                pca_options(n_components, whiten, centering, scaling, missing, tolerance, seed), run);
+          },
+          nb::arg("rows"), nb::arg("names"), nb::arg("n_components") = 0.0, nb::arg("whiten") = false,
+          nb::arg("centering") = "mean", nb::arg("scaling") = "none", nb::arg("missing") = "error",
+          nb::arg("tolerance") = 0.0, nb::arg("seed") = 0, nb::arg("run"))
       .def(
           "transform",
           [](const FittedPca& model, const Table& table, bool as_float32, Run& run) {
@@ -308,6 +399,9 @@ void bind_decompose(nb::module_& module) {
   module.def("fit_linear", &fit_linear, nb::arg("table"), nb::arg("targets"), nb::arg("weights").none(),
              nb::arg("alphas"), nb::arg("fit_intercept"), nb::arg("standard_errors"), nb::arg("missing"),
              nb::arg("max_iterations"), nb::arg("run"));
+  module.def("fit_linear_rows", &fit_linear_rows, nb::arg("rows"), nb::arg("names"), nb::arg("targets"),
+             nb::arg("alphas"), nb::arg("fit_intercept"), nb::arg("standard_errors"), nb::arg("max_iterations"),
+             nb::arg("run"));
   module.def("predict_linear", &predict_linear, nb::arg("models"), nb::arg("table"), nb::arg("run"));
   module.def("predict_linear_rows", &predict_linear_rows, nb::arg("models"), nb::arg("rows"), nb::arg("run"));
 }

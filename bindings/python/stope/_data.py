@@ -28,11 +28,10 @@ class Rows:
         The columns' names at ``fit``, where X had names.
     """
 
-    unchecked = False  # whether nobody has looked for missing and infinite values yet
-
     def __init__(self, array, table, names, columns=None, shape=None, lend=False, dtype=np.float64):
         self._array, self._table, self.names = array, table, names
         self._columns, self._shape, self._lend, self._dtype = columns, shape, lend, dtype
+        self._check = self._lent = None
 
     @property
     def n_rows(self):
@@ -104,14 +103,37 @@ class Rows:
         """
         if self._columns is not None or self._array is None:
             return self._made_table(run, share)
-        share = share or is_read_only(self._array)
-        return _core.Table.of_array(self._array, self.column_names(), share, run)
+        self.check()
+        if share and self._lent is not None:
+            return self._lent
+        table = _core.Table.of_array(self._array, self.engine_names(), share or is_read_only(self._array), run)
+        self._lent = table if share else None
+        return table
 
     def without_table(self, compute):
-        """The result of ``compute(array)`` for rows that are an array in C order, else None."""
+        """The result of ``compute(array)`` for rows that are an array in C order, else None. It returns None for values
+        that are not finite, too."""
         if self._columns is not None or self._array is None or not self._array.flags.c_contiguous:
             return None
         return compute(self._array)
+
+    def engine_names(self):
+        """The names of an array's columns as the engine takes them: none for x0, x1, ..."""
+        return self.column_names() if self.names else []
+
+    def check_later(self, check):
+        """Puts off ``check()``, which refuses values, until somebody needs it: the engine may find all of them finite."""
+        self._check = check
+
+    @property
+    def unchecked(self):
+        """Whether nobody has looked for missing and infinite values yet."""
+        return self._check is not None
+
+    def check(self):
+        check, self._check = self._check, None
+        if check is not None:
+            check()
 
 
 def check_X(estimator, X, *, reset, categorical_features=None, missing="error", ensure_min_samples=1, later=False):
@@ -134,7 +156,7 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
     ensure_min_samples : int
         The least number of rows.
     later : bool
-        True: the caller checks the values of an array, whose rows are then ``unchecked``.
+        Whether the values of an array in C order are checked by ``Rows.check`` alone, which ``Rows.as_table`` calls.
 
     Raises
     ------
@@ -144,7 +166,7 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
         For SciPy's sparse matrices, and for objects that are no values.
     """
     if type(X) is np.ndarray and X.dtype in _FLOATS and X.ndim == 2 and not reset:
-        rows = _ready_rows(estimator, X, missing, ensure_min_samples)
+        rows = _ready_rows(estimator, X, missing, ensure_min_samples, later)
         if rows is not None:
             return rows
     if hasattr(X, "toarray") and not hasattr(X, "__array__") or type(X).__module__.startswith("scipy.sparse"):
@@ -162,7 +184,7 @@ def check_X(estimator, X, *, reset, categorical_features=None, missing="error", 
         raise ValueError(f"{error}; categorical_features='from_dtype' takes columns of text as nominal") from None
 
 
-def _ready_rows(estimator, X, missing, ensure_min_samples):
+def _ready_rows(estimator, X, missing, ensure_min_samples, later):
     """The short way for arrays that need nothing done: None where there is anything to say."""
     known = getattr(estimator, "__dict__", {})
     if (
@@ -171,8 +193,17 @@ def _ready_rows(estimator, X, missing, ensure_min_samples):
         or X.strides[0] % X.itemsize or X.strides[1] % X.itemsize or 0 in X.strides
     ):
         return None
-    check_finite(estimator, X, missing)
-    return Rows(X, None, None)
+    return _checked_rows(estimator, X, missing, later)
+
+
+def _checked_rows(estimator, array, missing, later):
+    """The rows of an array whose values are checked, now or later."""
+    rows = Rows(array, None, None)
+    if later and array.flags.c_contiguous:
+        rows.check_later(lambda: check_finite(estimator, array, missing))
+    else:
+        check_finite(estimator, array, missing)
+    return rows
 
 
 class _Checker:
@@ -306,11 +337,10 @@ class _Checker:
 
     def rows_of_numbers(self, array):
         array = as_numbers(array)
-        if not self.later and (self.ensure_min_samples or array.size):
-            check_finite(self.estimator, array, self.missing)
+        missing = self.missing if self.ensure_min_samples or array.size else "any"
+        rows = _checked_rows(self.estimator, array, missing, self.later)
         self.settle(array.shape, [False] * array.shape[1])
-        rows = Rows(array, None, self.fitted_names())
-        rows.unchecked = self.later
+        rows.names = self.fitted_names()
         return rows
 
     def rows_of_columns(self, columns, n_rows, dtype=np.float64):

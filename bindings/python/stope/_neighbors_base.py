@@ -6,7 +6,6 @@ import numpy as np
 
 from . import _core
 from ._base import StopeEstimator, check_is_fitted
-from ._checks import check_finite
 from ._columns import is_read_only
 from ._data import check_X
 from ._neighbors_metrics import check_name, check_skips, measure_of, takes_missing
@@ -125,8 +124,8 @@ class NeighborsBase(StopeEstimator):
             self._fit_X = search.index.rows()  # None where memory is short
             if self._fit_X is not None:
                 return search
-        elif rows.unchecked:
-            check_finite(self, array, self._missing_rule)
+        else:
+            rows.check()
         if self._fit_X is None:
             self._fit_X = _copied(array)
         return self._make_search(None)
@@ -136,11 +135,10 @@ class NeighborsBase(StopeEstimator):
         try:
             search = self._engine_search(rows.array, share=False)
         except Exception:
-            if rows.unchecked:
-                check_finite(self, rows.array, self._missing_rule)
+            rows.check()
             raise
-        if rows.unchecked and not search.index.all_finite:
-            check_finite(self, rows.array, self._missing_rule)
+        if not search.index.all_finite:
+            rows.check()
         return search
 
     def _make_search(self, rows):

@@ -42,9 +42,9 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StopeEst
         -------
         scores : ndarray of shape (n_samples, n_components), float32 for a float32 X, else float64
         """
-        rows, table = self._fit(X)
+        rows = self._fit(X)
         report = self._reports.last
-        scores = self._scores(rows, table)
+        scores = self._scores(rows)
         self._reports.last = report  # the fit's, which says more
         return scores
 
@@ -61,7 +61,7 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StopeEst
             The same bits for any number of threads, any memory layout of X, and any split of the rows.
         """
         check_is_fitted(self)
-        return self._scores(check_X(self, X, reset=False, missing=self._missing()), None)
+        return self._scores(check_X(self, X, reset=False, missing=self._missing(), later=True))
 
     def _missing(self):
         return "error"
@@ -69,17 +69,15 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StopeEst
     def _seed(self):
         return 0 if self.random_state is None else seed_of(self.random_state)
 
-    def _scores(self, rows, table):
+    def _scores(self, rows):
         dtype = rows.dtype
         if self._model is None:
             return np.zeros((rows.n_rows, 0), dtype)
         with self._job() as run:
-            if table is None:
-                scores = rows.without_table(lambda array: self._model.transform_rows(array, dtype == np.float32, run))
-                if scores is not None:
-                    return scores
-                table = rows.as_table(run, share=True)
-            return self._model.transform(table, dtype == np.float32, run)
+            scores = rows.without_table(lambda array: self._model.transform_rows(array, dtype == np.float32, run))
+            if scores is not None:
+                return scores
+            return self._model.transform(rows.as_table(run, share=True), dtype == np.float32, run)
 
     def _keep(self, model, dtype, kept):
         """Set the attributes that both classes have, of the first ``kept`` components."""
@@ -268,18 +266,16 @@ class PCA(_Decomposition):
 
     def _fit(self, X):
         self._check_parameters()
-        rows = check_X(self, X, reset=True, missing=self._missing())
+        rows = check_X(self, X, reset=True, missing=self._missing(), later=True)
         self._begin_fit()
         n_samples, n_features = rows.n_rows, rows.n_columns
         wanted = self._wanted(n_samples, n_features)
         seed = self._seed()
         with self._job() as run:
-            table = rows.as_table(run, share=True)
-
             def fitted(n_components):
-                return _core.Pca.fit(
-                    table, n_components=n_components, whiten=bool(self.whiten), scaling=self.scaling or "none",
-                    missing=self.missing, tolerance=float(self.tol), seed=seed, run=run,
+                return _fitted(
+                    rows, run, n_components=n_components, whiten=bool(self.whiten), scaling=self.scaling or "none",
+                    missing=self.missing, tolerance=float(self.tol), seed=seed,
                 )
 
             if wanted == "mle":
@@ -296,7 +292,7 @@ class PCA(_Decomposition):
         self.noise_variance_ = dtype.type(noise)
         self.n_components_ = kept
         self.n_samples_ = n_samples
-        return rows, table
+        return rows
 
     def inverse_transform(self, X):
         """Return rows that have the given scores.
@@ -424,23 +420,28 @@ class TruncatedSVD(_Decomposition):
         _require_integer("n_components", self.n_components, 1)
         if self.algorithm not in ("randomized", "arpack"):
             raise ValueError(f'algorithm is "randomized" or "arpack", not {self.algorithm!r}')
-        rows = check_X(self, X, reset=True)
+        rows = check_X(self, X, reset=True, later=True)
         self._begin_fit()
         if self.n_components > rows.n_columns:
             raise ValueError(f"n_components={self.n_components} must be <= n_features={rows.n_columns}")
         with self._job() as run:
-            table = rows.as_table(run, share=True)
-            model = _core.Pca.fit(
-                table, n_components=float(min(self.n_components, rows.n_rows)), centering="none",
-                tolerance=float(self.tol), seed=self._seed(), run=run,
+            model = _fitted(
+                rows, run, n_components=float(min(self.n_components, rows.n_rows)), centering="none",
+                tolerance=float(self.tol), seed=self._seed(),
             )
         self._keep(model, rows.dtype, model.components.shape[0])
-        return rows, table
+        return rows
 
     def inverse_transform(self, X):
         """Return the rows that have the given scores: ndarray of shape (n_samples, n_features_in_)."""
         check_is_fitted(self)
         return self._scores_in(X) @ self.components_
+
+
+def _fitted(rows, run, **options):
+    """The engine's model of rows, which are read where they lie if they are an array in C order."""
+    model = rows.without_table(lambda array: _core.Pca.fit_rows(array, rows.engine_names(), run=run, **options))
+    return _core.Pca.fit(rows.as_table(run, share=True), run=run, **options) if model is None else model
 
 
 def _require_integer(name, value, least):

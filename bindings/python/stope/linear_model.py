@@ -24,16 +24,22 @@ class _LinearModel(RegressorMixin, StopeEstimator):
             raise ValueError(f'missing is "error" or "mean", not {self.missing!r}')
         if self.positive:
             raise UnsupportedError("stope fits no linear model with positive coefficients; set positive=False")
-        rows = check_X(self, X, reset=True, missing=self._missing())
+        rows = check_X(self, X, reset=True, missing=self._missing(), later=True)
         self._begin_fit()
         dtype = rows.dtype
         targets = _targets(self, y, rows.n_rows)
+        columns, alphas = targets.reshape(rows.n_rows, -1, order="F"), _alphas(alpha, targets)
+        weights = _weights(sample_weight, rows.n_rows)
         with self._job() as run:
-            self._models = _core.fit_linear(
-                rows.as_table(run, share=True), targets.reshape(rows.n_rows, -1, order="F"),
-                _weights(sample_weight, rows.n_rows), _alphas(alpha, targets), bool(self.fit_intercept),
-                standard_errors, self.missing, max_iterations, run,
-            )
+            self._models = None if weights is not None else rows.without_table(lambda array: _core.fit_linear_rows(
+                array, rows.engine_names(), columns, alphas, bool(self.fit_intercept), standard_errors, max_iterations,
+                run,
+            ))
+            if self._models is None:
+                self._models = _core.fit_linear(
+                    rows.as_table(run, share=True), columns, weights, alphas, bool(self.fit_intercept),
+                    standard_errors, self.missing, max_iterations, run,
+                )
         self.coef_ = self._of_models("coefficients", targets, dtype)
         self.intercept_ = self._of_models("intercept", targets, dtype) if self.fit_intercept else 0.0
         return targets, dtype
@@ -56,7 +62,7 @@ class _LinearModel(RegressorMixin, StopeEstimator):
             The same bits for any number of threads, any memory layout of X, and any split of the rows.
         """
         check_is_fitted(self)
-        rows = check_X(self, X, reset=False, missing=self._missing())
+        rows = check_X(self, X, reset=False, missing=self._missing(), later=True)
         with self._job() as run:
             predictions = rows.without_table(lambda array: _core.predict_linear_rows(self._models, array, run))
             if predictions is None:

@@ -109,10 +109,11 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
         """
         before = dict(self.__dict__)
         rows = self._check_fit(X, later=isinstance(self.metric, str) and self.metric in _PLAIN_METRICS)
+        unchecked = rows.unchecked
         try:
             return self._fit_index(rows, X)
         except ValueError:
-            if rows.unchecked:  # as if the values had been looked at first
+            if unchecked:  # as if the values had been looked at first
                 self.__dict__.clear()
                 self.__dict__.update(before)
             raise
