@@ -17,6 +17,22 @@ namespace {
 
 constexpr int kMost = 4096;  // far beyond any machine; an absurd request must not exhaust the system
 
+// Looks at a condition again and again until it holds or the time is over.
+template <class Condition>
+void look_for(std::chrono::microseconds time, const Condition& condition) {
+  constexpr int kLooksBetweenTimes = 64;  // reading the clock takes as long as some looks
+  if (time.count() == 0 || condition()) return;
+  const auto end = std::chrono::steady_clock::now() + time;
+  do {
+    for (int i = 0; i < kLooksBetweenTimes; ++i) {
+      if (condition()) return;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+}
+
 }  // namespace
 
 // A round of tasks, and what the workers wait on. It lies apart from the pool, so that a forked process can leave it
@@ -24,10 +40,11 @@ constexpr int kMost = 4096;  // far beyond any machine; an absurd request must n
 struct ThreadPool::Round {
   std::mutex mutex;
   std::condition_variable start, done;
-  std::uint64_t number = 0;  // a new value tells the workers that there is work
-  bool open = false;         // whether workers may still join the round
-  int busy = 0;              // workers in this round
-  bool stop = false;
+  // All are written under the mutex. Atomic ones are also looked at without it, by those that are not asleep yet.
+  std::atomic<std::uint64_t> number = 0;  // a new value tells the workers that there is work
+  bool open = false;                      // whether workers may still join the round
+  std::atomic<int> busy = 0;              // workers in this round
+  std::atomic<bool> stop = false;
   bool running = false;  // a parallel_for is under way: a nested one would wait for itself
 
   // The round's work: it is written before the round starts, and workers read it under the mutex.
@@ -40,14 +57,16 @@ struct ThreadPool::Round {
   std::exception_ptr error;
   std::int64_t error_task = 0;
 
-  void work(int worker);
+  void work(int worker, std::chrono::microseconds awake);
   void drain(int worker);
   void keep_error(std::int64_t failed);
-  void wait_for_workers(PhaseProgress* progress);
+  void wait_for_workers(PhaseProgress* progress, std::chrono::microseconds awake);
 };
 
-ThreadPool::ThreadPool(int threads)
-    : size_(std::min(threads > 0 ? threads : available_threads(), kMost)), round_(std::make_unique<Round>()) {}
+ThreadPool::ThreadPool(int threads, std::chrono::microseconds awake)
+    : size_(std::min(threads > 0 ? threads : available_threads(), kMost)),
+      awake_(awake),
+      round_(std::make_unique<Round>()) {}
 
 ThreadPool::~ThreadPool() {
   if (workers_.empty()) return;
@@ -70,8 +89,9 @@ void ThreadPool::start_workers(std::int64_t n_tasks) {
   if (workers_.empty()) process_ = ::getpid();
   while (!refused_ && static_cast<std::int64_t>(workers_.size()) < wanted) {
     try {
-      workers_.emplace_back(
-          [round = round_.get(), worker = static_cast<int>(workers_.size()) + 1] { round->work(worker); });
+      workers_.emplace_back([round = round_.get(), worker = static_cast<int>(workers_.size()) + 1, awake = awake_] {
+        round->work(worker, awake);
+      });
     } catch (const std::exception&) {
       // The system has a limit of threads, or no memory for a stack. Fewer threads compute the same result.
       refused_ = true;
@@ -79,11 +99,16 @@ void ThreadPool::start_workers(std::int64_t n_tasks) {
   }
 }
 
-void ThreadPool::Round::work(int worker) {
+void ThreadPool::Round::work(int worker, std::chrono::microseconds awake) {
   std::uint64_t seen = 0;
   for (;;) {
+    look_for(awake, [&] { return stop || number != seen; });
     {
       std::unique_lock lock(mutex);
+      if (awake.count() > 0 && !open && !stop && number != seen) {
+        seen = number;  // that round is over: look for the next one
+        continue;
+      }
       start.wait(lock, [&] { return stop || (open && number != seen); });
       if (stop) return;
       seen = number;
@@ -126,10 +151,15 @@ void ThreadPool::Round::keep_error(std::int64_t failed) {
 
 // Waits until no worker is in the round. Workers that have not woken by now find nothing to do: waiting for them would
 // take longer than a short round.
-void ThreadPool::Round::wait_for_workers(PhaseProgress* progress) {
+void ThreadPool::Round::wait_for_workers(PhaseProgress* progress, std::chrono::microseconds awake) {
   constexpr std::chrono::milliseconds kTellEvery{100};
   std::unique_lock lock(mutex);
   open = false;
+  if (busy != 0) {
+    lock.unlock();
+    look_for(awake, [&] { return busy == 0; });
+    lock.lock();
+  }
   const auto idle = [&] { return busy == 0; };
   bool told = progress != nullptr || counted != nullptr;
   while (told && !done.wait_for(lock, kTellEvery, idle)) {
@@ -172,7 +202,7 @@ void ThreadPool::parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
     start_workers(n_tasks);  // they find the round open
   }
   round.drain(0);
-  round.wait_for_workers(progress);
+  round.wait_for_workers(progress, awake_);
   std::exception_ptr error;
   {
     const std::lock_guard lock(round.mutex);

@@ -2,6 +2,7 @@
 // They take the next task as they become free, and the caller gets the tasks' exceptions.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,7 +20,9 @@ class ThreadPool {
  public:
   /// threads <= 0: as many as the process may use. Starts none: a round of n tasks starts those that it lacks, up to n
   /// with the caller. If the system refuses a thread, the pool makes do with fewer.
-  explicit ThreadPool(int threads);
+  /// `awake`: how long a worker looks for the next round, and the caller for the end of one, before they sleep. Rounds
+  /// of tens of microseconds that follow one another want that (docs/adr/0056-workers-that-stay-awake.md).
+  explicit ThreadPool(int threads, std::chrono::microseconds awake = std::chrono::microseconds{0});
   /// Waits for the threads to end. In a process forked from the one that started them, where they do not exist, it
   /// forgets them.
   ~ThreadPool();
@@ -43,6 +46,7 @@ class ThreadPool {
   void start_workers(std::int64_t n_tasks);
 
   const int size_;
+  const std::chrono::microseconds awake_;
   bool refused_ = false;  // the system has refused a thread
   std::unique_ptr<Round> round_;
   std::vector<std::jthread> workers_;  // only the caller of parallel_for touches it

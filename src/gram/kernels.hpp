@@ -8,14 +8,14 @@ namespace stope::gram {
 
 /// Some rows, with their columns from the beginning of a leaf on.
 struct Slab {
-  const void* values;
-  std::int64_t row_stride;  ///< elements
-  std::int64_t n_rows;
-  std::int64_t n_columns;
-  const double* shift;     ///< one per column, subtracted from it, or null
-  std::int64_t dot_ahead;  ///< dot() prefetches what lies that many bytes behind each element; 0: nothing
-  std::int64_t add_ahead;  ///< add() does, too
-  bool fresh = false;      ///< add() takes z for zeros, whatever is there
+  const void* values = nullptr;
+  std::int64_t row_stride = 0;  ///< elements
+  std::int64_t n_rows = 0;
+  std::int64_t n_columns = 0;
+  const double* shift = nullptr;  ///< one per column, subtracted from it, or null
+  bool fresh = false;             ///< add() takes z for zeros, whatever is there
+  /// What lies that many bytes behind an element is prefetched: by dot() in the first rows, by add() from a row on.
+  std::int64_t ahead = 0, dot_ahead_rows = 0, add_ahead_from = INT64_MAX;
 };
 
 /// Vectors along columns (x, shift, z) have room for n_columns rounded up to a multiple of this. What lies beyond may

@@ -194,7 +194,7 @@ STOPE_INLINE void dot_together(const T* first, const Slab& slab, const double* x
   std::int64_t column = 0, leaf = 0;
   for (; column + kLeafColumns <= slab.n_columns; column += kLeafColumns, ++leaf) {
     whole_leaves<T, shifted, n, prefetches>(first + column, slab.row_stride, shift_at<shifted>(slab, column), x + column,
-                                            sums + leaf, n_leaves, slab.dot_ahead);
+                                            sums + leaf, n_leaves, slab.ahead);
   }
   const std::int64_t left = slab.n_columns - column;
   for (int r = 0; r < n && left > 0; ++r) {
@@ -205,30 +205,34 @@ STOPE_INLINE void dot_together(const T* first, const Slab& slab, const double* x
   }
 }
 
-template <class T, bool shifted, bool prefetches>
+template <class T, bool shifted>
 STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
   constexpr int kAtOnce = kTogether / 4;
   const std::int64_t n_leaves = (slab.n_columns + kLeafColumns - 1) / kLeafColumns;
   const T* row = static_cast<const T*>(slab.values);
   std::int64_t r = 0;
   for (; r + kAtOnce <= slab.n_rows; r += kAtOnce, row += kAtOnce * slab.row_stride, sums += kAtOnce * n_leaves) {
-    dot_together<T, shifted, kAtOnce, prefetches>(row, slab, x, sums, n_leaves);
+    if (r < slab.dot_ahead_rows) {
+      dot_together<T, shifted, kAtOnce, true>(row, slab, x, sums, n_leaves);
+    } else {
+      dot_together<T, shifted, kAtOnce, false>(row, slab, x, sums, n_leaves);
+    }
   }
   for (; r < slab.n_rows; ++r, row += slab.row_stride, sums += n_leaves) {
-    dot_together<T, shifted, 1, prefetches>(row, slab, x, sums, n_leaves);
+    dot_together<T, shifted, 1, false>(row, slab, x, sums, n_leaves);
   }
 }
 
 // Adds n rows at once: z goes through the registers once for all of them. The rows that lie `ahead` bytes further are
 // prefetched meanwhile, so that arithmetic hides their reading.
 template <class T, bool shifted, bool fresh, int n>
-STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& slab, const double* y, double* z) {
+STOPE_INLINE void add_together(const T* first, const Slab& slab, std::int64_t ahead, const double* y, double* z) {
+  const std::int64_t stride = slab.row_stride;
   Doubles weights[n];
   for (int r = 0; r < n; ++r) {
     for (int lane = 0; lane < kLanes; ++lane) weights[r][lane] = y[r];
   }
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));  // elements of a cache line
-  const std::int64_t ahead = slab.add_ahead;
   std::int64_t column = 0;
   for (; column + kLanes <= slab.n_columns; column += kLanes) {
     Doubles sum = fresh ? Doubles{} : doubles_at(z + column);
@@ -249,16 +253,21 @@ STOPE_INLINE void add_together(const T* first, std::int64_t stride, const Slab& 
   }
 }
 
+template <class T, bool shifted, bool fresh, int n>
+STOPE_INLINE void add_from(const Slab& slab, std::int64_t row, const double* y, double* z) {
+  const T* const first = static_cast<const T*>(slab.values) + row * slab.row_stride;
+  add_together<T, shifted, fresh, n>(first, slab, row < slab.add_ahead_from ? 0 : slab.ahead, y + row, z);
+}
+
 // Adds the first rows to zeros, and returns how many they are.
 template <class T, bool shifted>
 STOPE_INLINE std::int64_t add_first(const Slab& slab, const double* y, double* z) {
   constexpr int kAtOnce = 4;
-  const T* row = static_cast<const T*>(slab.values);
   if (slab.n_rows < kAtOnce) {
-    add_together<T, shifted, true, 1>(row, slab.row_stride, slab, y, z);
+    add_from<T, shifted, true, 1>(slab, 0, y, z);
     return 1;
   }
-  add_together<T, shifted, true, kAtOnce>(row, slab.row_stride, slab, y, z);
+  add_from<T, shifted, true, kAtOnce>(slab, 0, y, z);
   return kAtOnce;
 }
 
@@ -266,22 +275,8 @@ template <class T, bool shifted>
 STOPE_INLINE void add_rows(const Slab& slab, const double* y, double* z) {
   constexpr int kAtOnce = 4;
   std::int64_t r = slab.fresh ? add_first<T, shifted>(slab, y, z) : 0;
-  const T* row = static_cast<const T*>(slab.values) + r * slab.row_stride;
-  for (; r + kAtOnce <= slab.n_rows; r += kAtOnce, row += kAtOnce * slab.row_stride) {
-    add_together<T, shifted, false, kAtOnce>(row, slab.row_stride, slab, y + r, z);
-  }
-  for (; r < slab.n_rows; ++r, row += slab.row_stride) {
-    add_together<T, shifted, false, 1>(row, slab.row_stride, slab, y + r, z);
-  }
-}
-
-template <class T, bool shifted>
-STOPE_INLINE void dot_rows(const Slab& slab, const double* x, double* sums) {
-  if (slab.dot_ahead == 0) {
-    dot_rows<T, shifted, false>(slab, x, sums);
-  } else {
-    dot_rows<T, shifted, true>(slab, x, sums);
-  }
+  for (; r + kAtOnce <= slab.n_rows; r += kAtOnce) add_from<T, shifted, false, kAtOnce>(slab, r, y, z);
+  for (; r < slab.n_rows; ++r) add_from<T, shifted, false, 1>(slab, r, y, z);
 }
 
 template <class T>

@@ -123,7 +123,7 @@ class ColumnOperator final : public Operator {
     run_.cancel.check();
     const std::int64_t column = leaf * kLeafColumns;
     rows_->block(first, n, column, width(leaf), space.values.data(), kStride);
-    return {space.values.data(), kStride, n, width(leaf), shift_.empty() ? nullptr : shift_.data() + column, 0, 0};
+    return {space.values.data(), kStride, n, width(leaf), shift_.empty() ? nullptr : shift_.data() + column};
   }
 
   // Computes a leaf of each row's product with x.

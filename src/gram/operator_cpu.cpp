@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,6 +19,7 @@
 #include "base/threads_for.hpp"
 #include "device/instances.hpp"
 #include "gram/operator_columns.hpp"
+#include "gram/panels.hpp"
 #include "gram/shape.hpp"
 #include "gram/vectors.hpp"
 #include "stope/error.hpp"
@@ -24,42 +27,32 @@
 namespace stope::gram {
 namespace {
 
-// Sizes of a panel. It has as many rows as fit a first-level cache, but at least 4, better 8, as x and z pass through
-// the cache once per panel. These, and as many rows of the next panel, must fit a second-level cache. If rows are too
-// wide for that, A^T y finds nothing in the cache, and a panel has enough rows that x and z do not count.
-constexpr std::int64_t kPanelBytes = std::int64_t{32} << 10;
-constexpr std::int64_t kCachedPanelBytes = std::int64_t{768} << 10;
-constexpr std::int64_t kWidePanelRows = 32;
-constexpr std::int64_t kMostPanelRows = 256;
 // Rows that must first be written to memory are fetched in portions of that size.
 constexpr std::int64_t kFetchBytes = std::int64_t{256} << 10;
-// A panel is walked in blocks of that many leaves, whose 16 KB of x or z stay in the first-level cache.
-constexpr std::int64_t kBlockLeaves = 4;
-// A x of wide rows prefetches that far ahead. Measured with 32 rows of a million floats: 12.3 ms without, 9.6 ms with
-// half of it, 8.7 ms with all, 9.3 ms with twice as much; reading alone takes 7.3 ms.
-constexpr std::int64_t kDotAhead = 4096;
 
-bool is_wide(std::int64_t row_bytes) {
-  return 4 * row_bytes > kCachedPanelBytes;
+constexpr double kSecondsPerElement = 0.25e-9;   // of one thread and vector, from memory; from a cache it is half
+constexpr std::chrono::microseconds kAwake{50};  // longer than what a program does between two products of an iteration
+
+double seconds_of(const RowSource& rows, std::int64_t n_vectors) {
+  return kSecondsPerElement * static_cast<double>(rows.n_rows()) * static_cast<double>(rows.n_columns()) *
+         static_cast<double>(n_vectors);
 }
 
-// Threads that a pass with so many vectors is worth.
-int worth(const RowSource& rows, std::int64_t n_vectors, const RunOptions& run) {
-  constexpr double kSeconds = 0.25e-9;  // per element, from the cache
-  const double elements = static_cast<double>(rows.n_rows()) * static_cast<double>(rows.n_columns());
-  return threads_for(kSeconds * elements * static_cast<double>(n_vectors),
-                     run.threads > 0 ? run.threads : available_threads());
+// Threads that the largest pass is worth.
+int most_threads(const RowSource& rows, const RunOptions& run) {
+  return threads_for(seconds_of(rows, kMostVectors), run.threads > 0 ? run.threads : available_threads());
 }
 
-std::int64_t panel_rows(std::int64_t row_bytes) {
-  if (is_wide(row_bytes)) return kWidePanelRows;
-  const std::int64_t least = 8 * row_bytes <= kCachedPanelBytes ? 8 : 4;
-  return std::clamp(kPanelBytes / row_bytes / 4 * 4, least, kMostPanelRows);
+// Whether no number of `a` is one of `b`: then results may be written while operands are still read.
+bool are_apart(std::span<const double> a, std::span<const double> b) {
+  const std::less_equal<const double*> before;
+  return before(a.data() + a.size(), b.data()) || before(b.data() + b.size(), a.data());
 }
 
 // The work of one pass. Without x, y is given; without z, y is wanted. With a target, y becomes the residual.
 struct Pass {
-  const double* x = nullptr;  // n_vectors of them, `stride` apart, padded
+  std::span<const double> operand;  // as the caller gave it
+  const double* x = nullptr;        // n_vectors of them, `stride` apart, padded
   const double* y_in = nullptr;
   double* y_out = nullptr;
   const Target* target = nullptr;
@@ -89,11 +82,11 @@ class CpuOperator final : public Operator {
         stride_(padded(n_columns_)),
         n_groups_(gram::n_groups(n_rows_, n_columns_)),
         scale_(options.scale),
-        all_(worth(*rows_, kMostVectors, run)),
-        panel_rows_(panel_rows(checked::mul(n_columns_, size_of(rows_->dtype())))),
-        spaces_(static_cast<std::size_t>(all_.size())) {
-    if (!options.shift.empty()) shift_ = padded_copy(options.shift, n_columns_, {});
-  }
+        all_(most_threads(*rows_, run), kAwake),
+        panels_(*rows_, kernels_,
+                options.shift.empty() ? Buffer<double>() : padded_copy(options.shift, n_columns_, {})),
+        panel_rows_(panels_.n_rows()),
+        spaces_(static_cast<std::size_t>(all_.size())) {}
 
   std::int64_t n_rows() const override { return n_rows_; }
   std::int64_t n_columns() const override { return n_columns_; }
@@ -103,9 +96,10 @@ class CpuOperator final : public Operator {
     check_vector("y", y.size(), n_rows_, 1);
     Buffer<double> copy;
     Pass pass;
+    pass.operand = x;
     pass.x = padded_view(x, n_columns_, scale_, copy);
     pass.y_out = y.data();
-    this->pass(pass, nullptr);
+    this->pass(pass, {});
     for (double& value : y) value = finished(value);
   }
 
@@ -113,9 +107,10 @@ class CpuOperator final : public Operator {
     check_vector("y", y.size(), n_rows_, 1);
     check_vector("z", z.size(), n_columns_, 1);
     Pass pass;
+    pass.operand = y;
     pass.y_in = y.data();
     pass.wants_z = true;
-    this->pass(pass, z.data());
+    this->pass(pass, z);
   }
 
   void gram(std::span<const double> x, std::span<double> z, std::int64_t n_vectors) override {
@@ -123,10 +118,11 @@ class CpuOperator final : public Operator {
     check_vector("z", z.size(), n_columns_, n_vectors);
     Buffer<double> copy;
     Pass pass;
+    pass.operand = x;
     pass.x = padded_view(x, n_columns_, scale_, copy);
     pass.wants_z = true;
     pass.n_vectors = n_vectors;
-    this->pass(pass, z.data());
+    this->pass(pass, z);
   }
 
   void residual(std::span<const double> x, const Target& target, std::span<double> z, std::span<double> r) override {
@@ -136,11 +132,12 @@ class CpuOperator final : public Operator {
     check_vector("z", z.size(), n_columns_, 1);
     Buffer<double> copy;
     Pass pass;
+    pass.operand = x;
     pass.x = padded_view(x, n_columns_, scale_, copy);
     pass.target = &target;
     if (!r.empty()) pass.y_out = r.data();
     pass.wants_z = true;
-    this->pass(pass, z.data());
+    this->pass(pass, z);
   }
 
   GramReport report() const override {
@@ -161,57 +158,6 @@ class CpuOperator final : public Operator {
     constexpr std::int64_t kGroupsPerThread = 4, kLeastLeaves = 4;
     if (pool_->size() == 1 || n_leaves(n_columns_) < kLeastLeaves * pool_->size()) return false;
     return n_groups_ < kGroupsPerThread * pool_->size() || n_at_once < pool_->size();
-  }
-
-  Slab slab(const void* values, std::int64_t n, std::int64_t column, std::int64_t n_columns) const {
-    const auto* first = static_cast<const char*>(values) + column * size_of(rows_->dtype());
-    // Prefetches the next panel while A^T y is computed from this one; for wide rows, the next block. Nothing is read
-    // behind the last one, and a prefetch beyond the memory does no harm.
-    const std::int64_t element = size_of(rows_->dtype());
-    const bool wide = is_wide(n_columns_ * element);
-    const std::int64_t block = kBlockLeaves * kLeafColumns * element;
-    const std::int64_t panel = rows_->in_place() ? n * rows_->row_stride() * element : 0;
-    return {first,
-            rows_->row_stride(),
-            n,
-            n_columns,
-            shift_.empty() ? nullptr : shift_.data() + column,
-            wide ? kDotAhead : 0,
-            wide ? block : panel};
-  }
-
-  void dot(const Slab& slab, const double* x, double* sums) const {
-    (rows_->dtype() == ElementType::float32 ? kernels_.of_float.dot : kernels_.of_double.dot)(slab, x, sums);
-  }
-  void add(const Slab& slab, const double* y, double* z) const {
-    (rows_->dtype() == ElementType::float32 ? kernels_.of_float.add : kernels_.of_double.add)(slab, y, z);
-  }
-
-  // Writes the leaves [leaf, end) of each row's product with x to sums[row * n_leaves + leaf].
-  void dot_leaves(const void* values, std::int64_t n, std::int64_t leaf, std::int64_t end, const double* x,
-                  double* sums) const {
-    const std::int64_t leaves = n_leaves(n_columns_);
-    for (std::int64_t begin = leaf; begin < end; begin += kBlockLeaves) {
-      const std::int64_t column = begin * kLeafColumns;
-      const std::int64_t width = std::min(std::min(end - begin, kBlockLeaves) * kLeafColumns, n_columns_ - column);
-      if (width == n_columns_) return dot(slab(values, n, 0, width), x, sums);
-      // The leaves that several rows have in a block do not lie side by side in `sums`.
-      double block[kMostPanelRows * kBlockLeaves];
-      dot(slab(values, n, column, width), x + column, block);
-      const std::int64_t here = n_leaves(width);
-      for (std::int64_t r = 0; r < n; ++r) std::copy_n(block + r * here, here, sums + r * leaves + begin);
-    }
-  }
-
-  void add_leaves(const void* values, std::int64_t n, std::int64_t leaf, std::int64_t end, const double* y, double* z,
-                  bool fresh) const {
-    for (std::int64_t begin = leaf; begin < end; begin += kBlockLeaves) {
-      const std::int64_t column = begin * kLeafColumns;
-      const std::int64_t width = std::min(std::min(end - begin, kBlockLeaves) * kLeafColumns, n_columns_ - column);
-      Slab rows = slab(values, n, column, width);
-      rows.fresh = fresh;
-      add(rows, y, z + column);
-    }
   }
 
   // Rows that one fetch returns.
@@ -255,10 +201,10 @@ class CpuOperator final : public Operator {
     for (std::int64_t v = 0; v < pass.n_vectors; ++v) {
       const double* y = pass.x == nullptr ? pass.y_in + first : space.y.data();
       if (pass.x != nullptr) {
-        dot_leaves(values, n, 0, leaves, pass.x + v * stride_, space.sums.data());
+        panels_.dot(values, n, 0, leaves, pass.x + v * stride_, space.sums.data());
         take_y(pass, v, first, n, space.sums.data(), space.y.data());
       }
-      if (pass.wants_z) add_leaves(values, n, 0, leaves, y, z + v * stride_, fresh);
+      if (pass.wants_z) panels_.add(values, n, 0, leaves, y, z + v * stride_, fresh, Sums::go_on);
     }
   }
 
@@ -313,7 +259,8 @@ class CpuOperator final : public Operator {
   };
 
   // Computes the rows [begin, end) on all threads. One round adds what y of one panel gives, and multiplies the next.
-  void rows_by_all(const Pass& pass, std::int64_t begin, std::int64_t end, double* z) {
+  // `then`: what the sums in z are behind the last row.
+  void rows_by_all(const Pass& pass, std::int64_t begin, std::int64_t end, double* z, Sums then) {
     const std::int64_t leaves = n_leaves(n_columns_);
     const std::int64_t n_tasks = std::min<std::int64_t>(leaves, std::int64_t{4} * pool_->size());
     Panel before;
@@ -329,10 +276,11 @@ class CpuOperator final : public Operator {
         const std::int64_t from = leaves * task / n_tasks, to = leaves * (task + 1) / n_tasks;
         for (std::int64_t v = 0; v < pass.n_vectors && before.n > 0 && pass.wants_z; ++v) {
           const double* y = pass.x != nullptr ? shared_y(v) : pass.y_in + before.first;
-          add_leaves(before.values, before.n, from, to, y, z + v * stride_, false);
+          panels_.add(before.values, before.n, from, to, y, z + v * stride_, before.first == begin,
+                      panel.n == 0 ? then : Sums::go_on);
         }
         for (std::int64_t v = 0; v < pass.n_vectors && panel.n > 0 && pass.x != nullptr; ++v) {
-          dot_leaves(panel.values, panel.n, from, to, pass.x + v * stride_, shared_sums(v));
+          panels_.dot(panel.values, panel.n, from, to, pass.x + v * stride_, shared_sums(v));
         }
       });
       for (std::int64_t v = 0; v < pass.n_vectors && panel.n > 0 && pass.x != nullptr; ++v) {
@@ -370,18 +318,28 @@ class CpuOperator final : public Operator {
     return std::int64_t{1} << (std::bit_width(static_cast<std::uint64_t>(fit)) - 1);
   }
 
-  void pass(const Pass& pass, double* z) {
-    pool_ = worth(*rows_, pass.n_vectors, run_) > 1 ? &all_ : &alone_;
+  void pass(const Pass& pass, std::span<double> z) {
+    pool_ = is_worth_threads(pass.n_vectors) ? &all_ : &alone_;
     if (!pass.wants_z) {
       only_y(pass);
     } else {
       sums_of_groups(pass, z);
     }
     ++passes_;
+    n_vectors_ += pass.n_vectors;
+  }
+
+  // One small pass does not pay for waking a thread. Where they follow one another, threads are awake already
+  // (base/thread_pool.hpp).
+  bool is_worth_threads(std::int64_t n_vectors) const {
+    constexpr double kLeastSeconds = 10e-6;  // of each thread, so that handing over is not what takes the time
+    const double seconds = seconds_of(*rows_, n_vectors);
+    return threads_for(seconds, all_.size()) > 1 ||
+           (n_vectors_ >= kMostVectors && seconds > kLeastSeconds * all_.size());
   }
 
   void only_y(const Pass& pass) {
-    if (by_columns(n_groups_)) return rows_by_all(pass, 0, n_rows_, nullptr);
+    if (by_columns(n_groups_)) return rows_by_all(pass, 0, n_rows_, nullptr, Sums::go_on);
     const std::int64_t rows = fetch_rows();
     pool_->parallel_for(checked::ceil_div(n_rows_, rows), run_.cancel, [&](std::int64_t task, int worker) {
       rows_by_one(pass, task * rows, std::min(n_rows_, (task + 1) * rows), space(static_cast<std::size_t>(worker)),
@@ -390,19 +348,25 @@ class CpuOperator final : public Operator {
   }
 
   // Groups that a task adds in its own cache, a power of two. With little memory there is none for trees.
-  std::int64_t groups_per_task(std::int64_t at_once) const {
-    constexpr std::int64_t kTasksPerThread = 8;
+  std::int64_t groups_per_task(std::int64_t at_once, std::int64_t n_vectors) const {
+    constexpr double kSecondsOfTask = 10e-6;
+    constexpr std::int64_t kMostTasksPerThread = 8;
     if (at_once < n_groups_) return 1;
-    const std::int64_t tasks = pool_->size() == 1 ? 1 : kTasksPerThread * pool_->size();
+    const double parts = seconds_of(*rows_, n_vectors) / (kSecondsOfTask * pool_->size());
+    const auto tasks_per_thread = static_cast<std::int64_t>(std::clamp(parts, 1.0, double{kMostTasksPerThread}));
+    const std::int64_t tasks = pool_->size() == 1 ? 1 : tasks_per_thread * pool_->size();
     const auto most = static_cast<std::uint64_t>(std::max<std::int64_t>(n_groups_ / tasks, 1));
     return static_cast<std::int64_t>(tasks == 1 ? std::bit_ceil(most) : std::bit_floor(most));
   }
 
-  void sums_of_groups(const Pass& pass, double* z) {
+  void sums_of_groups(const Pass& pass, std::span<double> z) {
     const std::int64_t size = pass.n_vectors * stride_;
     const std::int64_t at_once = groups_at_once(checked::mul(size, 8));
     const bool columns = by_columns(at_once);
-    const std::int64_t per_task = columns ? 1 : groups_per_task(at_once);
+    if (columns && n_groups_ == 1 && scale_.empty() && stride_ == n_columns_ && are_apart(pass.operand, z)) {
+      return rows_by_all(pass, 0, n_rows_, z.data(), Sums::are_complete);
+    }
+    const std::int64_t per_task = columns ? 1 : groups_per_task(at_once, pass.n_vectors);
     // The memory is kept. An iteration calls again, and touching new memory takes as long as a small matrix.
     const std::int64_t held = checked::ceil_div(at_once, per_task) * size;
     if (sums_.size() < held) {
@@ -416,9 +380,8 @@ class CpuOperator final : public Operator {
       const std::int64_t n = std::min(at_once, n_groups_ - first), n_tasks = checked::ceil_div(n, per_task);
       if (columns) {
         for (std::int64_t group = first; group < first + n; ++group) {
-          double* const mine = sums + (group - first) * size;
-          std::fill_n(mine, size, 0.0);
-          rows_by_all(pass, group_begin(group, n_rows_, n_groups_), group_begin(group + 1, n_rows_, n_groups_), mine);
+          rows_by_all(pass, group_begin(group, n_rows_, n_groups_), group_begin(group + 1, n_rows_, n_groups_),
+                      sums + (group - first) * size, Sums::go_on);
         }
       } else {
         pool_->parallel_for(n_tasks, run_.cancel, [&](std::int64_t task, int worker) {
@@ -427,36 +390,38 @@ class CpuOperator final : public Operator {
                         sums + task * size);
         });
       }
-      add_groups(sums, n_tasks, size);
-      if (n == n_groups_) return write_z(sums, pass.n_vectors, z);
+      add_groups(pass, sums, n_tasks, n == n_groups_ ? z.data() : nullptr);
+      if (n == n_groups_) return;
       tree.push(sums);
     }
-    write_z(tree.finish(), pass.n_vectors, z);
+    const double* const root = tree.finish();
+    for (std::int64_t v = 0; v < pass.n_vectors; ++v) {
+      write_z(root + v * stride_, 0, n_columns_, z.data() + v * n_columns_);
+    }
   }
 
-  // Adds n groups into the first by the aligned tree. Tasks take ranges of columns that stay in the cache for all
-  // groups.
-  void add_groups(double* sums, std::int64_t n, std::int64_t size) {
-    constexpr std::int64_t kRange = 64;
-    pool_->parallel_for(checked::ceil_div(size, kRange), run_.cancel, [&](std::int64_t task, int) {
-      const std::int64_t begin = task * kRange, width = std::min(kRange, size - begin);
+  // Adds n groups into the first by the aligned tree, and writes the result to z unless that is null. Tasks take ranges
+  // of columns that stay in the cache for all groups.
+  void add_groups(const Pass& pass, double* sums, std::int64_t n, double* z) {
+    constexpr std::int64_t kCached = 8192, kLeast = 64, kMost = 4096;  // numbers
+    const std::int64_t size = pass.n_vectors * stride_;
+    const std::int64_t range = std::clamp(kCached / n / kLeast * kLeast, kLeast, kMost);
+    const std::int64_t ranges = checked::ceil_div(stride_, range);
+    pool_->parallel_for(pass.n_vectors * ranges, run_.cancel, [&](std::int64_t task, int) {
+      const std::int64_t v = task / ranges, column = task % ranges * range;
+      double* const mine = sums + v * stride_ + column;
       for (std::int64_t step = 1; step < n; step *= 2) {
         for (std::int64_t i = 0; i + step < n; i += 2 * step) {
-          double* const to = sums + i * size + begin;
-          const double* const from = to + step * size;
-          kernels_.add_sums(to, from, width);
+          kernels_.add_sums(mine + i * size, mine + (i + step) * size, std::min(range, stride_ - column));
         }
       }
+      if (z != nullptr) write_z(mine, column, std::min(range, n_columns_ - column), z + v * n_columns_ + column);
     });
   }
 
-  void write_z(const double* sums, std::int64_t n_vectors, double* z) const {
-    for (std::int64_t v = 0; v < n_vectors; ++v) {
-      for (std::int64_t c = 0; c < n_columns_; ++c) {
-        const double sum = sums[v * stride_ + c];
-        z[v * n_columns_ + c] = finished(scale_.empty() ? sum : sum * scale_[static_cast<std::size_t>(c)]);
-      }
-    }
+  void write_z(const double* sums, std::int64_t column, std::int64_t n, double* z) const {
+    const double* const scale = scale_.empty() ? nullptr : scale_.data() + column;
+    for (std::int64_t c = 0; c < n; ++c) z[c] = finished(scale == nullptr ? sums[c] : sums[c] * scale[c]);
   }
 
   std::shared_ptr<const RowSource> rows_;
@@ -465,14 +430,14 @@ class CpuOperator final : public Operator {
   const Kernels& kernels_;
   const std::int64_t n_rows_, n_columns_, stride_, n_groups_;
   const std::vector<double> scale_;
-  Buffer<double> shift_;
-  ThreadPool all_, alone_{1};  // small passes take one thread: waking others takes longer
+  ThreadPool all_, alone_{1};  // a small pass takes one thread: waking others takes longer
   ThreadPool* pool_ = &all_;   // of the pass
+  const Panels panels_;
   const std::int64_t panel_rows_;
   std::vector<WorkSpace> spaces_;
   WorkSpace turn_spaces_[2];
   Buffer<double> sums_;  // sums of groups
-  std::int64_t passes_ = 0;
+  std::int64_t passes_ = 0, n_vectors_ = 0;
 };
 
 }  // namespace

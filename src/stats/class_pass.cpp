@@ -13,6 +13,9 @@ namespace {
 
 // Values at the beginning of a class lie at a multiple of a cache line.
 constexpr std::int64_t kAligned = 16;
+// Rows between asking for a slot's cache line and writing to it. The slots of many classes leave the second-level
+// cache.
+constexpr std::int64_t kAhead = 64;
 
 std::int64_t room_of(std::int64_t n_rows) {
   return checked::ceil_div(std::min(n_rows, kLeafRows), kAligned) * kAligned;
@@ -82,7 +85,10 @@ void pass_over_column(const T* x, const ClassSlots& slots, const PassOptions& op
   std::int64_t row = 0;
   for (const ClassSlots::Leaf& leaf : slots.leaves) {
     options.cancel.check();
-    for (; row < leaf.end; ++row) values[slot[row]] = x[row];
+    for (; row < leaf.end; ++row) {
+      __builtin_prefetch(values + slot[row + kAhead], 1, 2);
+      values[slot[row]] = x[row];
+    }
     scratch.leaves[static_cast<std::size_t>(leaf.place)] = leaf_part(values + leaf.slot, leaf, options, scratch);
   }
   for (std::size_t k = 0; k < n_classes; ++k) {
@@ -117,8 +123,9 @@ std::optional<ClassSlots> slots_of(const Column& by, const Classes& classes, std
                              slots.begins.back() * std::int64_t{sizeof(ClassSlots::Leaf)} +
                              checked::mul(workers, a_worker);
   if (slots.size > INT32_MAX || bytes > memory_budget(run) / 4) return std::nullopt;
-  slots.of_row = Buffer<std::int32_t>(codes.size());
-  prefer_huge_pages(slots.of_row.data(), static_cast<std::size_t>(codes.size()) * sizeof(std::int32_t));
+  slots.of_row = Buffer<std::int32_t>(codes.size() + kAhead);
+  prefer_huge_pages(slots.of_row.data(), static_cast<std::size_t>(slots.of_row.size()) * sizeof(std::int32_t));
+  std::fill(slots.of_row.end() - kAhead, slots.of_row.end(), unused);
   slots.leaves.reserve(static_cast<std::size_t>(slots.begins.back()));
   std::vector<std::int32_t> next;  // slot of the next row
   next.reserve(n_classes);

@@ -25,7 +25,7 @@ struct ClassSlots {
     std::int64_t slot, n;        ///< the first of its slots, and how many
     std::int64_t place;          ///< its place among the leaves of all classes, class after class
   };
-  Buffer<std::int32_t> of_row;  ///< a row without a class has the last slot, which nobody reads
+  Buffer<std::int32_t> of_row;  ///< a row without a class has the last slot, which nobody reads; some more follow
   std::int64_t size = 0;
   std::vector<Leaf> leaves;          ///< by `end`
   std::vector<std::int64_t> begins;  ///< the place of the first leaf of every class, and behind the last one

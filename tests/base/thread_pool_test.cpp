@@ -142,6 +142,20 @@ TEST(ThreadPool, StartsNoMoreThreadsThanThereAreTasks) {
   EXPECT_EQ(threads_of_process(), before + 2) << "threads stay";
 }
 
+// Rounds follow one another so fast that workers look for the next one, or so slowly that they fall asleep between.
+TEST(ThreadPool, WorkersThatStayAwakeRunEveryTaskOfEveryRound) {
+  ThreadPool pool(4, std::chrono::microseconds{200});
+  for (const int pause : {0, 0, 1, 0}) {
+    for (int round = 0; round < (pause == 0 ? 2000 : 20); ++round) {
+      const std::int64_t n = round % 9;
+      std::atomic<std::int64_t> sum = 0;
+      pool.parallel_for(n, CancelToken(), [&](std::int64_t i, int) { sum += i + 1; });
+      ASSERT_EQ(sum, n * (n + 1) / 2) << "round " << round;
+      if (pause != 0) std::this_thread::sleep_for(std::chrono::milliseconds(pause));
+    }
+  }
+}
+
 TEST(ThreadPool, TellsProgressWhileTheCallerOnlyWaits) {
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<bool> working = false, told = false;

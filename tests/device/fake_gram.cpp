@@ -103,13 +103,8 @@ int run(Session* session, std::int32_t buffer, std::int64_t first, std::int64_t 
   const Kernels& kernels = reference::kKernels;
   std::vector<double> leaves(static_cast<std::size_t>(n_leaves(spec.n_columns)));
   for (std::int64_t i = 0; i < n; ++i) {
-    const Slab slab{rows + i * spec.row_stride * spec.element_bytes,
-                    spec.row_stride,
-                    1,
-                    spec.n_columns,
-                    session->shift.empty() ? nullptr : session->shift.data(),
-                    0,
-                    0};
+    const Slab slab{rows + i * spec.row_stride * spec.element_bytes, spec.row_stride, 1, spec.n_columns,
+                    session->shift.empty() ? nullptr : session->shift.data()};
     double& y = session->y[static_cast<std::size_t>(first + i - session->begin_of(spec.first_group))];
     if (session->job.mode != Mode::transposed) {
       (spec.element_bytes == 4 ? kernels.of_float.dot : kernels.of_double.dot)(slab, session->x.data(), leaves.data());

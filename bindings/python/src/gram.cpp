@@ -16,6 +16,7 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "run.hpp"
+#include "stope/buffer.hpp"
 #include "stope/error.hpp"
 #include "stope/gram.hpp"
 
@@ -119,17 +120,18 @@ class Operator {
     constexpr std::int64_t kFew = 10'000'000;
     const bool brief = n_rows() < kFew / n_columns() / std::max<std::int64_t>(n_vectors, 1);
     const Turn turn(mutex_);
-    std::vector<double> out = result_of(
+    Buffer<double> out = result_of(
         run_,
         [&](const RunOptions&) {
-          std::vector<double> values(size(n_vectors * n_out));
+          Buffer<double> values(n_vectors * n_out);
           for (std::int64_t i = 0; i < n_vectors; i += step) {
             product(std::span(in.data(), in.size()), std::span(values), i);
           }
           return values;
         },
         brief ? Duration::brief : Duration::any);
-    return array_of(std::move(out), {size(n_vectors), size(n_out)});
+    double* const data = out.data();
+    return array_over(data, {size(n_vectors), size(n_out)}, std::move(out));
   }
 
   Run run_;  // its cancel token is the operator's
