@@ -1,8 +1,9 @@
 #include "knn/search/order_cost.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
+#include "base/checked.hpp"
 #include "knn/filter/scan/scan.hpp"
 
 namespace stope::knn {
@@ -19,6 +20,13 @@ constexpr double kOrderFirst = 0.5e-3;       // a sample of the rows
 constexpr double kThroughBoxes = 1.5e-6;     // a query of up to 3 columns
 constexpr double kMoreBoxes = 1.4;           // as much for each further column
 constexpr std::int64_t kFewQueries = 8;      // fewer read the rows themselves
+
+// A query's way through the boxes.
+double through_boxes(std::int64_t n_columns) {
+  double cost = kThroughBoxes;
+  for (std::int64_t column = 3; column < n_columns; ++column) cost *= kMoreBoxes;
+  return cost;
+}
 
 // Without AVX-512 all of these take longer, by about as much.
 double slower(device::Backend backend) {
@@ -42,10 +50,11 @@ OrderCost order_cost(std::int64_t n_rows, std::int64_t n_columns, std::int64_t n
   const double direct = queries * values * (cached ? kCachedValue : kDirectValue);  // it has no vectors of its own
   const double images =
       (has_images ? 0.0 : values * kImageValue) + factor * queries * rows * (kScanRow + columns * kScanValue);
-  const double levels = std::log2(std::max(rows / static_cast<double>(kScanBlockRows), 2.0));
+  const std::int64_t n_blocks = std::max<std::int64_t>(checked::ceil_div(n_rows, kScanBlockRows), 2);
+  const auto levels = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(n_blocks - 1)));
   return {.scan = n_queries < kFewQueries ? direct : std::min(direct, images),
           .order = kOrderFirst + factor * rows * levels * (columns + 1.0) * kOrderLevel,
-          .through = factor * queries * kThroughBoxes * std::pow(kMoreBoxes, std::max(columns - 3.0, 0.0))};
+          .through = factor * queries * through_boxes(n_columns)};
 }
 
 }  // namespace stope::knn
