@@ -195,6 +195,7 @@ class Multiplication {
     const std::int64_t share = checked::ceil_div(array_.n_rows, std::int64_t{4} * pool_.size());
     const std::int64_t at_once = std::clamp<std::int64_t>(checked::ceil_div(share, 8) * 8, 8, least);
     std::vector<Strip> strips;
+    strips.reserve(static_cast<std::size_t>(pool_.size()));
     for (int i = 0; i < pool_.size(); ++i) strips.emplace_back(at_once, width);
     for_each_strip(at_once, [&](std::int64_t row, std::int64_t n, std::size_t worker) {
       Strip& own = strips[worker];

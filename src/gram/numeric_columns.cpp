@@ -237,8 +237,8 @@ void NumericColumns::with_rows(const Part& part, const Use& use) const {
     use(row_kernels().of<T>(), RowBlock<T>{first, rows_->row_stride, part.end - part.begin, part.n},
         Moves{shift.data() + part.first, factor.data() + part.first});
   };
-  if (rows_->type == ElementType::float32) return hand(float{});
-  hand(double{});
+  if (rows_ && rows_->type == ElementType::float32) return hand(float{});
+  if (rows_) hand(double{});
 }
 
 void NumericColumns::write_tiles(std::int64_t first, std::int64_t n, std::int64_t begin, std::int64_t end, double* out,

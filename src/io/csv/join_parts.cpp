@@ -23,7 +23,7 @@ namespace {
 // More than the head from which the reader guesses, so that both see the same.
 constexpr std::int64_t kSampleBytes = std::int64_t{512} << 10;
 
-using Fields = std::vector<std::string>;
+using RecordTexts = std::vector<std::string>;
 
 struct Part {
   std::string path;
@@ -35,7 +35,7 @@ struct Part {
 };
 
 struct FirstRecord {
-  Fields fields;
+  RecordTexts fields;
   std::int64_t next = 0;
 };
 
@@ -192,7 +192,7 @@ class Joiner {
   [[noreturn]] static void refuse_header(const Part& part, const FirstRecord& record, const FirstRecord& names) {
     std::size_t i = 0;
     while (i < record.fields.size() && i < names.fields.size() && record.fields[i] == names.fields[i]) ++i;
-    const auto said = [i](const Fields& fields) {
+    const auto said = [i](const RecordTexts& fields) {
       return i < fields.size() ? "'" + fields[i] + "'" : std::string("missing");
     };
     throw Error(ErrorCode::invalid_data,

@@ -26,8 +26,9 @@ std::optional<ImageNeed> GpuFilterPipeline::begin(int which, const QueryBlock& q
 std::optional<ImageNeed> GpuFilterPipeline::finish(int which, Neighbors& out) {
   const Block& block = blocks_[static_cast<std::size_t>(which)];
   if (const std::optional<ImageNeed> need = collect(static_cast<std::size_t>(which), &out)) return need;
-  answer_uncertified(
-      block, [&](std::int64_t query, std::vector<Neighbor> list) { copy_list(list, *block.selection, query, out); });
+  answer_uncertified(block, [&](std::int64_t query, const std::vector<Neighbor>& list) {
+    copy_list(list, *block.selection, query, out);
+  });
   return {};
 }
 
