@@ -1,4 +1,5 @@
-// Buffer<T>: the values of a column. Shared, immutable once filled, 64-byte aligned, not initialised on creation.
+// Buffer<T>: the values of a column. Shared, immutable once filled, not initialised on creation, 64-byte aligned;
+// columns of less than 64 bytes that readers of wide tables make are 16-byte aligned.
 #pragma once
 
 #include <cstddef>

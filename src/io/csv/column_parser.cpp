@@ -38,6 +38,17 @@ std::string_view inside_quotes(std::string_view field) {
   return {field.data() + quotes, field.size() - 2 * quotes};
 }
 
+// Whether a field has quotes around it, which leave `inside`, and none inside.
+bool is_plainly_quoted(std::string_view field, std::string_view inside) {
+  return inside.size() != field.size() && std::memchr(inside.data(), '"', inside.size()) == nullptr;
+}
+
+// Whether a field needs neither trimming nor unquoting. The quote and the blanks are the lowest characters that text
+// has, but for '!' and control characters.
+bool is_simple(std::string_view field) {
+  return static_cast<unsigned char>(field.front()) > '"' && static_cast<unsigned char>(field.back()) > ' ';
+}
+
 }  // namespace
 
 ColumnParser::ColumnParser(const FieldRules& rules, const Kernels& kernels, std::int64_t max_rows)
@@ -153,15 +164,13 @@ Fit ColumnParser::codes(const Fields& fields, const ColumnReading& reading, std:
       continue;
     }
     const std::string_view inside = inside_quotes(field);
-    if (inside.size() != field.size() && std::memchr(inside.data(), '"', inside.size()) == nullptr) {
+    if (is_plainly_quoted(field, inside)) {
       out[r] = dictionary.find_or_add_quoted(keys_[static_cast<std::size_t>(r)], inside, row + r);
       continue;
     }
-    // The quote and the blanks are the lowest characters that text has, but for '!' and control characters.
-    const bool simple =
-        static_cast<unsigned char>(field.front()) > '"' && static_cast<unsigned char>(field.back()) > ' ';
-    out[r] = simple ? std::max(dictionary.find_or_add(keys_[static_cast<std::size_t>(r)], field, row + r), kMissingCode)
-                    : code_of(field, dictionary, row + r);
+    out[r] = is_simple(field)
+                 ? std::max(dictionary.find_or_add(keys_[static_cast<std::size_t>(r)], field, row + r), kMissingCode)
+                 : code_of(field, dictionary, row + r);
   }
   if (!reading.listed || dictionary.size() == n_listed) return Fit::yes;
   for (std::int64_t r = 0; r < c.n_rows; ++r) {
@@ -183,10 +192,8 @@ void ColumnParser::texts(const Fields& fields, std::int64_t row, Dictionary& dic
       continue;
     }
     const std::string_view inside = inside_quotes(field);
-    const bool quoted = inside.size() != field.size() && std::memchr(inside.data(), '"', inside.size()) == nullptr;
-    const bool simple =
-        static_cast<unsigned char>(field.front()) > '"' && static_cast<unsigned char>(field.back()) > ' ';
-    if (!quoted && !simple) {
+    const bool quoted = is_plainly_quoted(field, inside);
+    if (!quoted && !is_simple(field)) {
       out[r] = code_of(field, dictionary, row + r);
     } else if (!quoted && dictionary.is_missing_token(field)) {
       out[r] = kMissingCode;
