@@ -52,7 +52,8 @@ suite_rapidminer() { scripts/rapidminer.sh && scripts/rapidminer_check.sh; }
 # The WEKA package, against WEKA's own IBk, and installed by WEKA's package manager.
 suite_weka() { scripts/weka.sh && scripts/weka_check.sh; }
 
-scripts/bootstrap.sh --test && scripts/release.sh --tests || exit 1
+scripts/bootstrap.sh --test || exit 1
+prepare "release, with tests" scripts/release.sh --tests || exit 1
 run_suites "$@" -- \
   "unit:unit tests" \
   "seed:random cases, STOPE_SEED=$seed" \
