@@ -59,11 +59,7 @@ run_suites "$@" -- \
   "seed:random cases, STOPE_SEED=$seed" \
   "goldens:reference results" \
   "cli:command line" \
-  "arrow:Arrow, against pyarrow" \
-  "jvm:JVM binding" \
-  "rapidminer:RapidMiner extension" \
-  "weka:WEKA package" \
+  { "jvm:JVM binding" "rapidminer:RapidMiner extension" "weka:WEKA package" / \
+    "arrow:Arrow, against pyarrow" "readme:README examples" "install:install, C++ and C examples" } \
   "python:Python package" \
-  "serve:server" \
-  "readme:README examples" \
-  "install:install, C++ and C examples"
+  "serve:server"

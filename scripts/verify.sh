@@ -68,9 +68,6 @@ run_suites "$@" -- \
   "tsan:unit tests, threads" \
   "cli_asan:command line, sanitized" \
   "python_asan:Python package, sanitized" \
-  "site:documentation site" \
   "sklearn:scikit-learn's own tests" \
-  "spark:Spark" \
-  "page:page of the server" \
-  "orange:Orange add-on" \
+  { "site:documentation site" "page:page of the server" / "spark:Spark" "orange:Orange add-on" } \
   "fuzz:fuzz, 10 s a target"
