@@ -45,6 +45,11 @@ if(STOPE_SANITIZE)
   target_compile_options(stope_flags INTERFACE -fsanitize=${STOPE_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${STOPE_SANITIZE})
+  # GNU's linker takes several times as long for so much code and so many tables.
+  find_program(STOPE_LLD ld.lld-19)
+  if(STOPE_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_link_options(--ld-path=${STOPE_LLD})
+  endif()
 endif()
 
 # The sources that get coverage counters for the fuzz targets: those that turn bytes into tables and models,
@@ -60,6 +65,17 @@ if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
 endif()
 set(STOPE_STANDARD_HEADERS <algorithm> <array> <atomic> <bit> <cmath> <cstdint> <cstdlib> <cstring> <functional> <limits>
   <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <vector>)
+
+# stope_link(FILE LINK): makes a symbolic link where there is not the same already: programs that run meanwhile read it.
+function(stope_link FILE LINK)
+  if(IS_SYMLINK ${LINK})
+    file(READ_SYMLINK ${LINK} found)
+    if(found STREQUAL FILE)
+      return()
+    endif()
+  endif()
+  file(CREATE_LINK ${FILE} ${LINK} SYMBOLIC)
+endfunction()
 
 # stope_headers(NAME [PROGRAM] [OPTIONS flags...] [LINK targets...] [HEADERS ...]): a target that holds only precompiled
 # headers. With PROGRAM they are for programs, else for libraries. stope_use_headers(NAME targets...): these targets

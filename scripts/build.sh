@@ -11,6 +11,9 @@ preset=$1
 shift
 log=build/$preset.log
 mkdir -p build
+# Suites that run side by side ask for the same folder: the second waits.
+exec 9>"build/$preset.lock"
+! command -v flock >/dev/null || flock 9
 jvm=${STOPE_JVM:-}
 case $preset in
   asan | tsan) ;;
@@ -19,7 +22,7 @@ esac
 if ! { cmake --preset "$preset" ${STOPE_CUDA:+-DSTOPE_CUDA="$STOPE_CUDA"} ${STOPE_FILES:+-DSTOPE_FILES="$STOPE_FILES"} ${STOPE_TESTS:+-DSTOPE_BUILD_TESTS="$STOPE_TESTS"} \
   ${jvm:+-DSTOPE_BUILD_JVM="$jvm"} ${STOPE_PYTHON:+-DSTOPE_BUILD_PYTHON="$STOPE_PYTHON"} &&
   cmake --build "build/$preset" -j "${STOPE_JOBS:-$(nproc)}" ${1:+--target "$@"}; } \
-  >"$log" 2>&1; then
+  >"$log" 2>&1 9>&-; then
   grep -m 40 -E -A 4 'error:|Error|FAILED' "$log" >&2 || tail -n 40 "$log" >&2
   echo "build: preset $preset failed; the whole log is $log" >&2
   exit 1

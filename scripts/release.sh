@@ -6,6 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --tests ]; then
   export STOPE_TESTS=ON STOPE_FILES=${STOPE_FILES:-AUTO}
+  # The Python module is built along, on all cores, rather than by the first suite that needs it.
+  ! .venv/bin/python -c 'import nanobind' 2>/dev/null || export STOPE_PYTHON=${STOPE_PYTHON:-ON}
 elif [ ! -f build/release/CMakeCache.txt ]; then # tests that are there already stay, and so does the plug-in for files
   export STOPE_TESTS=OFF STOPE_FILES=${STOPE_FILES:-OFF}
 fi

@@ -60,12 +60,45 @@ forbidden_skips() {
   skip_reasons "$1" | grep -avE -f <(grep -vE '^#|^$' scripts/allowed_skips.txt)
 }
 
+# cpu_seconds NAME: sets the variable to the seconds of processors that this shell's children have taken.
+cpu_seconds() {
+  local file=$logs/times.$BASHPID
+  times >"$file" # the second line: "1m2.345s 0m6.789s"
+  printf -v "$1" %s "$(sed -n 2p "$file" | tr 'ms,' '  .' | awk '{printf "%d", $1 * 60 + $2 + $3 * 60 + $4}')"
+  rm -f "$file"
+}
+
+# build PRESET [TARGET...]: scripts/build.sh, and a line for the suite's log that says how long it took.
+build() {
+  local began=$SECONDS code=0
+  scripts/build.sh "$@" || code=$?
+  echo "built $1 in $((SECONDS - began)) s"
+  return $code
+}
+
+# prepare TITLE COMMAND...: runs what must be there before the first suite, and says how long it took.
+prepare() {
+  local title=$1 began=$SECONDS before after line
+  shift
+  cpu_seconds before
+  "$@" || return 1
+  cpu_seconds after
+  line=$(printf '%-34s %s' "$title:" "($((SECONDS - began)) s, CPU $((after - before)) s)")
+  lines+=("$line")
+  echo "$line"
+}
+
 total_passed=0 total_failed=0 total_skipped=0
 lines=()
+# run NAME TITLE: runs a suite, prints its line and what failed, and leaves its counts and its line in NAME.result.
 run() {
-  local name=$1 title=$2 began=$SECONDS code passed failed skipped
+  local name=$1 title=$2 began=$SECONDS before after code passed failed skipped line took
+  cpu_seconds before
   "suite_$name" >"$logs/$name.log" 2>&1
   code=$?
+  cpu_seconds after
+  took="$((SECONDS - began)) s, CPU $((after - before)) s"
+  took+=$(sed -nE 's/^built [a-z]+ in ([1-9][0-9]+ s)$/, built in \1/p' "$logs/$name.log" | head -n 1)
   read -r passed failed skipped < <(count "$logs/$name.log")
   # If a build breaks or a program dies, no test is reported as failed: the suite itself then counts as one.
   [ $code -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
@@ -76,25 +109,76 @@ run() {
     forbidden=$(forbidden_skips "$logs/$name.log")
     [ -z "$forbidden" ] || { failed=$((failed + $(wc -l <<<"$forbidden"))); sed 's/^/FAIL skipped: /' <<<"$forbidden" >>"$logs/$name.log"; }
   fi
-  total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed)) total_skipped=$((total_skipped + skipped))
-  local line
-  line=$(printf '%-34s %5d passed, %d failed, %d skipped  (%d s)' "$title:" "$passed" "$failed" "$skipped" $((SECONDS - began)))
-  lines+=("$line")
+  line=$(printf '%-34s %5d passed, %d failed, %d skipped  (%s)' "$title:" "$passed" "$failed" "$skipped" "$took")
+  printf '%s\n' "$passed $failed $skipped" "$line" >"$logs/$name.result"
   echo "$line"
   [ "$failed" -eq 0 ] || what_failed "$logs/$name.log" | sed "s/^/    /"
 }
 
-# run_suites WANTED... -- NAME:TITLE...: runs the suites that are wanted, or all if none is named; exits 1 if one failed.
-run_suites() {
-  local wanted=" " entry
-  while [ "$1" != -- ]; do wanted+="$1 "; shift; done
-  shift
-  for entry in $wanted; do
-    [[ " $* " == *" $entry:"* ]] || { echo "no suite '$entry' here: $(printf '%s ' "${@%%:*}")" >&2; return 2; }
-  done
+# collect NAME: adds the result of a suite to the totals. One that left no result has failed.
+collect() {
+  local counts line
+  { read -r counts && read -r line; } 2>/dev/null <"$logs/$1.result" || { counts="0 1 0" line="$1: it did not end"; }
+  read -r passed failed skipped <<<"$counts"
+  total_passed=$((total_passed + passed)) total_failed=$((total_failed + failed)) total_skipped=$((total_skipped + skipped))
+  lines+=("$line")
+}
+
+# in_turn NAME:TITLE...: one after another, those that are wanted.
+in_turn() {
+  local entry
   for entry in "$@"; do
     [ "$wanted" != " " ] && [[ $wanted != *" ${entry%%:*} "* ]] && continue
     run "${entry%%:*}" "${entry#*:}"
+  done
+}
+
+# side_by_side NAME:TITLE... / NAME:TITLE...: two rows of suites that keep one core busy each, or wait: both rows run at
+# once. Each in a process group of its own, since a shell lets its other background jobs ignore the keyboard's signals,
+# which some tests send.
+side_by_side() {
+  local first=() one other
+  while [ "$1" != / ]; do first+=("$1"); shift; done
+  shift
+  if [ "$STOPE_JOBS" -lt 2 ]; then
+    in_turn "${first[@]}" "$@"
+    return
+  fi
+  set -m
+  (set +m; in_turn "${first[@]}") &
+  one=$!
+  (set +m; in_turn "$@") &
+  other=$!
+  set +m
+  trap 'kill -- -$one -$other 2>/dev/null; exit 130' INT TERM
+  wait $one $other
+  trap - INT TERM
+}
+
+# run_suites WANTED... -- NAME:TITLE... [{ NAME:TITLE... / NAME:TITLE... }]...: runs the suites that are wanted, or all if
+# none is named; those in braces side by side. Exits 1 if one failed.
+run_suites() {
+  local entry row=() beside=no names=()
+  wanted=" "
+  while [ "$1" != -- ]; do wanted+="$1 "; shift; done
+  shift
+  for entry in "$@"; do
+    [[ $entry == *:* ]] && names+=("${entry%%:*}")
+  done
+  for entry in $wanted; do
+    [[ " ${names[*]} " == *" $entry "* ]] || { echo "no suite '$entry' here: ${names[*]}" >&2; return 2; }
+  done
+  for entry in "${names[@]}"; do rm -f "$logs/$entry.result"; done
+  for entry in "$@"; do
+    case $entry in
+      "{") row=() beside=yes ;;
+      "}") side_by_side "${row[@]}"; beside=no ;;
+      *) if [ $beside = yes ]; then row+=("$entry"); else in_turn "$entry"; fi ;;
+    esac
+  done
+  for entry in "${names[@]}"; do
+    [ "$wanted" != " " ] && [[ $wanted != *" $entry "* ]] && continue
+    collect "$entry"
   done
   echo
   printf '%s\n' "${lines[@]}"

@@ -52,17 +52,14 @@ suite_rapidminer() { scripts/rapidminer.sh && scripts/rapidminer_check.sh; }
 # The WEKA package, against WEKA's own IBk, and installed by WEKA's package manager.
 suite_weka() { scripts/weka.sh && scripts/weka_check.sh; }
 
-scripts/bootstrap.sh --test && scripts/release.sh --tests || exit 1
+scripts/bootstrap.sh --test || exit 1
+prepare "release, with tests" scripts/release.sh --tests || exit 1
 run_suites "$@" -- \
   "unit:unit tests" \
   "seed:random cases, STOPE_SEED=$seed" \
   "goldens:reference results" \
   "cli:command line" \
-  "arrow:Arrow, against pyarrow" \
-  "jvm:JVM binding" \
-  "rapidminer:RapidMiner extension" \
-  "weka:WEKA package" \
+  { "jvm:JVM binding" "rapidminer:RapidMiner extension" "weka:WEKA package" / \
+    "arrow:Arrow, against pyarrow" "readme:README examples" "install:install, C++ and C examples" } \
   "python:Python package" \
-  "serve:server" \
-  "readme:README examples" \
-  "install:install, C++ and C examples"
+  "serve:server"

@@ -30,9 +30,9 @@ suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-t
 # (STOPE_CASES), sanitized tests repeat less (tests/effort.hpp), and the goldens run on the best back end only.
 unit_tests() { STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E 'rapidminer_goldens_(scalar|avx|cuda)'; }
 # gcc proves that every source names the headers it uses, and compiles the CUDA plug-in and the benchmarks.
-suite_gcc() { STOPE_CUDA=ON STOPE_PYTHON=ON scripts/build.sh gcc all stope_benchmarks && unit_tests gcc 3000; }
-suite_asan() { scripts/build.sh asan && unit_tests asan 4000; }
-suite_tsan() { scripts/build.sh tsan && unit_tests tsan 1000; }
+suite_gcc() { STOPE_CUDA=ON STOPE_PYTHON=ON build gcc all stope_benchmarks && unit_tests gcc 3000; }
+suite_asan() { build asan && unit_tests asan 4000; }
+suite_tsan() { build tsan && unit_tests tsan 1000; }
 # Runs bad input once more, where a wrong read or an overflow is sure to be seen.
 suite_cli_asan() {
   scripts/build.sh asan && STOPE_BIN=$top/build/asan/cli/stope $python -m pytest -q -rs -n "$STOPE_JOBS" tests/cli/test_bad_inputs.py
@@ -68,9 +68,6 @@ run_suites "$@" -- \
   "tsan:unit tests, threads" \
   "cli_asan:command line, sanitized" \
   "python_asan:Python package, sanitized" \
-  "site:documentation site" \
   "sklearn:scikit-learn's own tests" \
-  "spark:Spark" \
-  "page:page of the server" \
-  "orange:Orange add-on" \
+  { "site:documentation site" "page:page of the server" / "spark:Spark" "orange:Orange add-on" } \
   "fuzz:fuzz, 10 s a target"
