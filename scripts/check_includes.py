@@ -56,7 +56,7 @@ FOR_CUDA = {"knn/lists/rapidminer_heap.hpp", "knn/filter/row_image.hpp", "knn/fi
 # Public header -> the module it belongs to: a module may include only the public headers of modules it may use.
 PUBLIC = {
     "array": "base", "backend_report": "base", "buffer": "base", "compat": "base", "error": "base", "escape": "base", "names": "base", "nearest_name": "base", "report": "base", "run": "base", "version": "base", "warning": "base", "words": "base",
-    "table": "table", "feature_weights": "table", "table_builder": "table", "values": "table", "cuts": "table", "cuts_file": "io", "io": "io", "table_files": "io", "arrow": "io", "files": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn",
+    "table": "table", "feature_weights": "table", "table_builder": "table", "values": "table", "cuts": "table", "cuts_file": "io", "io": "io", "table_files": "io", "arrow": "io", "files": "io", "lost_input": "io", "device": "device", "normalize": "normalize", "metric": "knn", "knn": "knn",
     "eval": "eval", "scores": "eval", "split": "eval", "stats": "stats", "impute": "impute", "gram": "gram", "gram_file": "io", "decompose": "gram", "pca": "gram", "lsq": "gram", "correlation": "gram", "generate": "generate",
     "discretize": "discretize", "tree": "tree", "tree_format": "tree", "find_cuts": "tree", "model": "model",
     "jobs": "jobs", "neighbors_model": "predict", "predictor": "predict", "chain": "predict", "explain": "predict", "vote": "knn", "place_of_cell": "io", "row_text": "io",

@@ -31,6 +31,7 @@
 #include "stope/knn_pairwise.hpp"
 #include "stope/knn_parts.hpp"
 #include "stope/knn_report.hpp"
+#include "stope/lost_input.hpp"
 #include "stope/lsq.hpp"
 #include "stope/metric.hpp"
 #include "stope/model.hpp"

@@ -87,7 +87,13 @@ class Ranking {
     const auto rest = [&](const Item& item) { return text_of(item).substr(run.shared); };
     Item* const first = items_.data() + run.begin;
     Item* const last = items_.data() + run.end;
-    std::sort(first, last, [&](const Item& a, const Item& b) { return rest(a) < rest(b); });
+    // Not std::sort: it would leave the list where texts of a mapped file change under it.
+    for (Item* item = first + 1; item < last; ++item) {
+      const Item moved = *item;
+      Item* to = item;
+      for (; to > first && rest(moved) < rest(to[-1]); --to) *to = to[-1];
+      *to = moved;
+    }
     first->rank = 1;
     for (Item* item = first + 1; item < last; ++item) item->rank = rest(item[-1]) == rest(*item) ? 0 : 1;
   }
@@ -112,7 +118,7 @@ class Ranking {
       shared = std::min(shared, text.size());
       if (std::memcmp(first.data() + run.shared, text.data() + run.shared, shared - run.shared) != 0) {
         std::size_t same = run.shared;
-        while (first[same] == text[same]) ++same;
+        while (same < shared && first[same] == text[same]) ++same;
         shared = same;
       }
       return shared > run.shared;

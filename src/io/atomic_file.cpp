@@ -172,6 +172,7 @@ void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
     fail("create", error_number);
   }
   owns_fd_ = true;
+  noted_ = NotedFile(temporary_);
   // Best effort: a file system without modes (FAT, some network mounts) must not stop the output.
   if (keep_mode && ::fchmod(fd_, mode) != 0) errno = 0;
 }
@@ -257,6 +258,7 @@ void AtomicFile::rename_into_place() {
   if (temporary_.empty()) return;
   if (const int fault = fault::io_fails()) fail("rename", fault);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("rename", errno);
+  noted_.forget();
   temporary_.clear();
   renamed_ = true;
 }

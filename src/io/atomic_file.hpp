@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io/compress.hpp"
+#include "io/noted_files.hpp"
 #include "stope/run.hpp"
 
 namespace stope::io {
@@ -55,6 +56,7 @@ class AtomicFile {
   std::string path_;       // as the caller named it, for messages
   std::string target_;     // the file that is replaced: path_ with symbolic links followed
   std::string old_;        // a second name of the old file at target_, while several files are committed
+  NotedFile noted_;        // temporary_, for a handler of signals
   std::string temporary_;  // empty once it is renamed, and where the output is written directly
   std::string buffer_;
   std::string packed_;  // the compressor's latest output

@@ -17,14 +17,17 @@
 #include "base/progress.hpp"
 #include "io/foreign_format.hpp"
 #include "io/inflate.hpp"
+#include "io/noted_files.hpp"
 #include "stope/buffer.hpp"
+#include "stope/escape.hpp"
 
 namespace stope::io {
 namespace {
 
 // Smaller files are copied, which costs less than the page faults of a mapping. If another process cuts such a file
-// short meanwhile, its data are short, and no SIGBUS follows. A larger file that shrinks while it is mapped still kills
-// the process: guarding every access would cost more than the parse, and copying would double the memory.
+// short meanwhile, its data are short, and no SIGBUS follows. A larger file that shrinks while it is mapped still ends
+// the process: guarding every access would cost more than the parse, and copying would double the memory. A program may
+// ask which file it was (stope/lost_input.hpp).
 constexpr std::int64_t kMapFrom = std::int64_t{1} << 20;
 constexpr std::int64_t kReadStep = std::int64_t{1} << 20;
 
@@ -133,13 +136,29 @@ Bytes read_all(int fd, std::string_view begun, std::int64_t expected, Wait wait,
   return {view, std::move(owner), name, held};
 }
 
+struct Mapping {
+  void* address = nullptr;
+  std::size_t length = 0;
+  NotedFile noted;
+
+  Mapping() = default;
+  ~Mapping() {
+    if (address != nullptr) ::munmap(address, length);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+};
+
 Bytes map_file(int fd, std::int64_t size, const std::string& name) {
+  auto mapping = std::make_shared<Mapping>();
   const int fault = fault::io_fails();
   const auto length = static_cast<std::size_t>(size);
   void* address = fault != 0 ? MAP_FAILED : ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) fail_io(name, "map", fault != 0 ? fault : errno);
-  std::shared_ptr<const void> owner(address, [length](const void* p) { ::munmap(const_cast<void*>(p), length); });
-  return {{static_cast<const char*>(address), length}, std::move(owner), name, 0};
+  mapping->address = address;
+  mapping->length = length;
+  mapping->noted = NotedFile(escape_controls(name), address, size);
+  return {{static_cast<const char*>(address), length}, std::move(mapping), name, 0};
 }
 
 // The content as it is: compressed, if the file is.

@@ -3,6 +3,7 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 
@@ -58,7 +59,37 @@ std::vector<std::string> files_of_folder(const std::string& path) {
   return files;
 }
 
+constexpr std::int64_t kMostPatterns = 10'000;  // milliseconds, unless folders are large
+
+// How many patterns the braces of one stand for; more than kMostPatterns are not counted.
+std::int64_t n_patterns(std::string_view pattern) {
+  struct Level {
+    std::int64_t before = 0, product = 1;  // of the alternatives that are over, and of the one under way
+  };
+  const auto capped = [](std::int64_t n) { return std::min(n, kMostPatterns + 1); };
+  std::vector<Level> levels(1);
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\')
+      ++i;
+    else if (pattern[i] == '{')
+      levels.emplace_back();
+    else if (levels.size() > 1 && pattern[i] == ',')
+      levels.back() = {capped(levels.back().before + levels.back().product)};
+    else if (levels.size() > 1 && pattern[i] == '}') {
+      const std::int64_t here = capped(levels.back().before + levels.back().product);
+      levels.pop_back();
+      levels.back().product = capped(levels.back().product * here);
+    }
+  }
+  return levels.front().product;
+}
+
 std::vector<std::string> files_of_pattern(const std::string& pattern) {
+  // glob() cannot be cancelled, and its time doubles with every pair of braces.
+  if (n_patterns(pattern) > kMostPatterns) {
+    throw Error(ErrorCode::unsupported, "its braces stand for more than " + std::to_string(kMostPatterns) + " names",
+                {pattern});
+  }
   glob_t found{};
   const std::unique_ptr<glob_t, decltype(&::globfree)> owner(&found, &::globfree);
   // NOLINTNEXTLINE(concurrency-mt-unsafe): without ~ it reads no environment

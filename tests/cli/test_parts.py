@@ -164,3 +164,9 @@ def test_a_second_table_may_have_parts(tmp_path):
         (tmp_path / f"{name}.csv").write_text("x,y\n" + rows)
     done = run("classify", tmp_path / "train.csv", str(tmp_path / "t?.csv"), "--target", "y", "-k", 1)
     assert [line.split(",")[1] for line in done.text.splitlines()[1:]] == ["a", "b"]
+
+
+def test_braces_that_stand_for_millions_of_names_are_refused_at_once(tmp_path):
+    for pattern in ("{a,b}" * 24, "{a,{b,c{d,e}}}" * 9):
+        assert "more than 10000 names" in run("info", pattern, cwd=tmp_path, code=3, timeout=5).err
+    assert "no file has a name like this" in run("info", "{a,b}" * 10 + "*", cwd=tmp_path, code=3).err

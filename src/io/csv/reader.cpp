@@ -250,7 +250,8 @@ class Reader {
   }
 
   [[noreturn]] void throw_bad_value() const {
-    if (bad_value_.offset < 0) throw Error(ErrorCode::internal, "the CSV grammar contradicts itself", {text_.name});
+    // The grammar never contradicts itself: the bytes of a mapped file are others by now.
+    if (bad_value_.offset < 0) throw Error(ErrorCode::io, "changed while it was read", {text_.name});
     const ColumnPlan& plan = plan_.columns[static_cast<std::size_t>(bad_value_.column)];
     const char* what = plan.kind == Kind::numeric ? "is not a number"
                        : plan.kind == Kind::date  ? "is not an ISO date"

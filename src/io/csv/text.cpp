@@ -72,8 +72,10 @@ void from_bytes(Text& text, std::string_view bytes, Encoding encoding, std::int6
   const std::int64_t more = checked::mul(high, windows ? 2 : 1);
   text.converted = buffer_within(checked::add(static_cast<std::int64_t>(bytes.size()), more), budget, text.name);
   Utf8Writer writer(text.converted.data());
+  std::int64_t left = high;  // a mapped file may have more of them by now, for which there is no room
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::uint32_t c = byte_at(bytes, i);
+    if (c >= 0x80 && left-- == 0) throw Error(ErrorCode::io, "changed while it was read", {text.name});
     if (windows && c >= 0x80 && c < 0xA0) c = kWindows1252[c - 0x80];
     if (c == 0 && bytes[i] != '\0') {
       set_view(text, writer.position());

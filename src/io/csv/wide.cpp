@@ -125,6 +125,11 @@ class TileParser {
     std::uint32_t* const ends = ends_.data() + row * stride_ + 1;
     std::uint32_t* const begins = group.by_grammar ? begins_.data() + row * stride_ : nullptr;
     const std::int64_t n_columns = tiles.shape().columns(tile);
+    // The part had as many when it was found. In a mapped file it may have fewer by now: then the ends of others are
+    // there.
+    const auto require_fields = [&](std::int64_t n_found) {
+      if (n_found < n_columns) throw Error(ErrorCode::io, "changed while it was read", {job_.text.name});
+    };
     if (tiles.by_grammar(row)) {
       const bool last = tile + 1 == tiles.shape().n_tiles();
       const std::string_view text(part, static_cast<std::size_t>(last ? size : size - 1));
@@ -136,10 +141,12 @@ class TileParser {
         begins[i] = origin + static_cast<std::uint32_t>(begin);
         ends[i++] = origin + static_cast<std::uint32_t>(end);
       });
+      require_fields(i);
       return;
     }
     ends[-1] = origin - 1;  // + 1 = origin, whatever it is
-    job_.kernels.index_fields(part, size, job_.layout.dialect.separator, n_columns, origin, ends);
+    require_fields(
+        job_.kernels.index_fields(part, size, job_.layout.dialect.separator, n_columns, origin, ends).n_fields);
     if (begins == nullptr) return;
     for (std::int64_t i = 0; i < n_columns; ++i) begins[i] = ends[i - 1] + 1;
     const bool last = tile + 1 == tiles.shape().n_tiles();
