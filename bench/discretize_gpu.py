@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times best cuts and trees on a GPU. Rivals are PyTorch (sort and running sums for cuts, its sort for the sort) and
+"""Times best cuts, permutations of the labels and trees on a GPU. Rivals are PyTorch (sort and running sums for cuts, its sort for the sort) and
 floors measured in the same run. Every case but the largest is compared with the CPU's answer, bit for bit. Writes every
 sample to bench/results/discretize_gpu_<gpu>_<date>.json.
 
@@ -35,6 +35,13 @@ CUTS = (
     ("cuts 161 x 500,000", 161, 500_000, 2, None, None),
     ("cuts 20,000 x 100", 20_000, 100, 2, None, None),
     ("cuts 100,000 x 100", 100_000, 100, 2, None, None),
+)
+# name, rows, columns, classes, permutations; milliseconds that a call may take
+PERMUTATIONS = (
+    ("permutations 161 x 61,359, 1,000", 161, 61_359, 2, 1000, 150),
+    ("permutations 161 x 61,359, 10 classes, 1,000", 161, 61_359, 10, 1000, None),
+    ("permutations 1,000 x 20,000, 1,000", 1_000, 20_000, 2, 1000, None),
+    ("permutations 20,000 x 100, 1,000", 20_000, 100, 2, 1000, None),
 )
 TREES = (
     ("tree 161 x 61,359", 161, 61_359, 2, "noise", 0.35),
@@ -121,6 +128,15 @@ def cuts(args, case):
     return {"case": name, "stope": found, "torch": rival, "gpu_target_ms": target, "copy_target_ms": copy_target}
 
 
+def permutations(args, case):
+    name, rows, columns, classes, n, target = case
+    found = ours(args, job="permutations", rows=rows, columns=columns, classes=classes, permutations=n, repeats=min(args.repeats, 10))
+    call = median(found, "call_ms")
+    print(f"{name}: call {call:.2f}{verdict(call, target)}, of which gpu {median(found, 'gpu_ms'):.3f}, labels {median(found, 'draw_ms'):.2f}, processor "
+          f"{median(found, 'cpu_ms'):.0f}, one core {median(found, 'core_ms'):.0f}, auto takes the {found.get('auto')}, same {found.get('same', found)}", flush=True)
+    return {"case": name, "stope": found, "call_target_ms": target}
+
+
 def tree(args, case):
     name, rows, columns, classes, label, target = case
     found = ours(args, job="tree", rows=rows, columns=columns, classes=classes, label=label, repeats=min(args.repeats, 10))
@@ -178,6 +194,7 @@ def main():
     if not gpus():
         sys.exit("no GPU")
     jobs = [(case[0], lambda case=case: cuts(args, case)) for case in CUTS] + [(case[0], lambda case=case: tree(args, case)) for case in TREES]
+    jobs += [(case[0], lambda case=case: permutations(args, case)) for case in PERMUTATIONS]
     jobs += [("sort", lambda: sort(args)), ("level", lambda: level(args)), ("command", lambda: command(args))]
     cases = [job() for name, job in jobs if args.only in name]
     if not args.only:

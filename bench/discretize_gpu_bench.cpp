@@ -1,13 +1,15 @@
-// Times best cuts and trees on a GPU, on a made table of float32 columns, and compares them with the CPU's. Prints one
-// JSON object for discretize_gpu.py.
+// Times best cuts, permutations and trees on a GPU, on a made table of float32 columns, and compares them with the
+// CPU's. Prints one JSON object for discretize_gpu.py.
 //
-//   discretize_gpu_bench job=cuts|tree rows= columns= classes= (2) label=noise|rule depth= (of trees: any)
-//                        repeats= (20) check=yes|no
+//   discretize_gpu_bench job=cuts|permutations|tree rows= columns= classes= (2) label=noise|rule depth= (of trees: any)
+//                        permutations= (1000) repeats= (20) check=yes|no
 //
-//   gpu_ms   the GPU's work without copies: cuts, or sorting and growing (sort_ms, grow_ms)
+//   gpu_ms   the GPU's work without copies: cuts, also under permutations; or sorting and growing (sort_ms, grow_ms)
 //   copy_ms  cuts: wall time from columns in the host's pinned memory to cuts in the host's memory
 //   call_ms  wall time from a table in the host's memory to cuts or a tree there
+//   draw_ms  permutations: the part of call_ms in which one thread shuffles the labels
 //   cpu_ms   the same on the CPU, all threads, up to five times in a second
+//   core_ms  permutations: on one thread of the CPU
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +20,7 @@
 #include "device/cuda_plugin.hpp"
 #include "discretize/best_cut.hpp"
 #include "discretize/cuda_abi.hpp"
+#include "discretize/permuted_classes.hpp"
 #include "discretize/present_classes.hpp"
 #include "stope/error.hpp"
 #include "stope/tree.hpp"
@@ -47,7 +50,7 @@ void print_choice(const std::string& backend) {
 
 /// What the CPU finds, and how long it takes.
 template <class Find>
-auto time_processor(const Find& find) {
+auto time_processor(const Find& find, const char* name = "cpu_ms") {
   std::vector<double> cpu;
   const Clock::time_point begin = Clock::now();
   for (;;) {
@@ -55,7 +58,7 @@ auto time_processor(const Find& find) {
     auto found = find();
     cpu.push_back(milliseconds_since(start));
     if (cpu.size() < 5 && milliseconds_since(begin) < 1000) continue;
-    print("cpu_ms", cpu);
+    print(name, cpu);
     return found;
   }
 }
@@ -83,9 +86,10 @@ Table make(std::int64_t rows, std::int64_t columns, std::int64_t classes, bool b
   return table;
 }
 
-stope::RunOptions on(const char* device) {
+stope::RunOptions on(const char* device, int threads = 0) {
   stope::RunOptions run;
   run.device = device;
+  run.threads = threads;
   return run;
 }
 
@@ -144,6 +148,35 @@ bool time_cuts(const Table& table, std::int64_t repeats, bool check) {
   return true;
 }
 
+bool time_permutations(const Table& table, std::int64_t n, std::int64_t repeats, bool check) {
+  namespace d = stope::discretize;
+  const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error);
+  const auto find = [&](const char* device, int threads = 0) {
+    return d::best_cut_of_each(problem, stope::Criterion::discernibility, n, 0, on(device, threads));
+  };
+  std::vector<double> gpu, call, draw;
+  d::BestCutRun found;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    Clock::time_point start = Clock::now();
+    found = find("cuda");
+    call.push_back(milliseconds_since(start));
+    gpu.push_back(1e3 * found.gpu_seconds);
+    start = Clock::now();
+    d::PermutedClasses permuted(problem, d::PresentClasses(problem), n, 0, std::int64_t{1} << 26, {});
+    do permuted.next();
+    while (permuted.left() > 0);
+    draw.push_back(milliseconds_since(start));
+  }
+  print("gpu_ms", gpu);
+  print("call_ms", call);
+  print("draw_ms", draw);
+  if (!check) return true;
+  print_choice(find("auto").report.backend);
+  const d::BestCutRun want = time_processor([&] { return find("cpu"); });
+  time_processor([&] { return find("cpu", 1); }, "core_ms");
+  return found.counts.as_good == want.counts.as_good && found.counts.any_as_good == want.counts.any_as_good;
+}
+
 bool same(const stope::DecisionTree& a, const stope::DecisionTree& b) {
   if (a.nodes().size() != b.nodes().size()) return false;
   for (std::size_t i = 0; i < a.nodes().size(); ++i) {
@@ -184,11 +217,13 @@ void run(stope::bench::Words words) {
   const std::int64_t rows = words.integer("rows", 161), columns = words.integer("columns", 1000);
   const std::int64_t classes = words.integer("classes", 2), depth = words.integer("depth", -1);
   const bool by_rule = words.text("label", "noise") == "rule", check = words.text("check", "yes") == "yes";
-  const std::int64_t repeats = words.integer("repeats", 20);
+  const std::int64_t repeats = words.integer("repeats", 20), permutations = words.integer("permutations", 1000);
   words.done();
   const Table table = make(rows, columns, classes, by_rule);
   std::printf("{");
-  const bool is_same = job == "tree" ? time_tree(table, depth, repeats, check) : time_cuts(table, repeats, check);
+  const bool is_same = job == "tree"           ? time_tree(table, depth, repeats, check)
+                       : job == "permutations" ? time_permutations(table, permutations, repeats, check)
+                                               : time_cuts(table, repeats, check);
   std::printf("\"checked\": %s, \"same\": %s}\n", check ? "true" : "false", is_same ? "true" : "false");
 }
 

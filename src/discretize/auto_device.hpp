@@ -17,6 +17,16 @@ inline double cut_seconds(std::int64_t n_rows, std::int64_t n_columns) {
   return (n_rows <= kNetworkRows ? 1.05e-9 : 2e-9) * std::log2(rows) * rows * static_cast<double>(n_columns);
 }
 
+/// Seconds that one CPU thread takes to try permutations: a trial is one row of one column under one permutation. Up
+/// to kMostPermutedClasses are tried in vectors, a class at a time.
+inline double trial_seconds(double trials, std::int64_t n_classes) {
+  return trials * (n_classes <= kMostPermutedClasses ? 0.19e-9 * static_cast<double>(n_classes) : 4e-9);
+}
+/// The same on a GPU, without the call: estimated from its instructions, not measured.
+inline double gpu_trial_seconds(double trials, std::int64_t n_classes) {
+  return trials * (n_classes == 2 ? 0.5e-12 : 1.5e-12);
+}
+
 /// GPU costs. kGpuCallSeconds: seconds to allocate its memory. kGpuCopyRate: bytes a second through pinned staging
 /// memory for two columns. kPinnedRate: bytes a second at which that memory is allocated.
 inline constexpr double kGpuCallSeconds = 0.010, kGpuCopyRate = 13e9, kPinnedRate = 4e9;

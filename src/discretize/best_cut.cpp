@@ -16,6 +16,7 @@
 #include "discretize/cuda_cuts.hpp"
 #include "discretize/group_sorter.hpp"
 #include "discretize/permutation_test.hpp"
+#include "discretize/present_classes.hpp"
 #include "discretize/scorer.hpp"
 #include "discretize/stage_columns.hpp"
 #include "discretize/value_order.hpp"
@@ -159,7 +160,8 @@ class Worker {
 };
 
 // Decides under --device auto. `why_not` says what GPUs lack for the job, or is null.
-device::Decision decide(const DecisionProblem& problem, const char* why_not, const RunOptions& run) {
+device::Decision decide(const DecisionProblem& problem, std::int64_t n_permutations, const char* why_not,
+                        const RunOptions& run) {
   if (why_not != nullptr) return device::decide_for_cpu(why_not);
   if (problem.pure()) return device::decide_for_cpu("there is one class, and nothing to cut");
   std::int64_t n_columns = 0, bytes = 0;
@@ -169,28 +171,33 @@ device::Decision decide(const DecisionProblem& problem, const char* why_not, con
     bytes += bytes_of(attribute, problem.n_rows);
   }
   const int threads = run.threads > 0 ? run.threads : available_threads();
-  return device::decide({cut_seconds(problem.n_rows, n_columns) / threads, gpu_call_seconds(bytes, problem.n_rows)});
+  const double trials =
+      static_cast<double>(problem.n_rows) * static_cast<double>(n_columns) * static_cast<double>(n_permutations);
+  const std::int64_t n_classes = n_present_classes(problem);
+  return device::decide({(cut_seconds(problem.n_rows, n_columns) + trial_seconds(trials, n_classes)) / threads,
+                         gpu_call_seconds(bytes, problem.n_rows) + gpu_trial_seconds(trials, n_classes)});
 }
 
 // Finds cuts on GPUs, named or taken under auto, and returns the attributes that are left.
-std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
-                                       const device::BackendChoice& choice, const RunOptions& run, BestCutRun& result) {
+std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion criterion,
+                                       const device::BackendChoice& choice, const RunOptions& run,
+                                       GpuPermutations& permutations, BestCutRun& result) {
   const bool named = choice.backend == device::Backend::cuda;
-  const char* const why_not = why_not_on_gpu(problem, criterion, n_permutations);
+  const char* const why_not = why_not_on_gpu(problem, criterion, permutations.n);
   if (named && why_not != nullptr)
     throw Error(ErrorCode::unsupported, std::string(why_not) + ": device cpu computes them", {.option = "device"});
   BackendReport& report = result.report;
   std::vector<int> gpus = choice.gpus;
   std::string gpu_name = choice.reason;
   if (device::is_automatic(run)) {
-    const device::Decision decision = decide(problem, why_not, run);
+    const device::Decision decision = decide(problem, permutations.n, why_not, run);
     report.device_reason = decision.reason();
     gpus = decision.gpus();
     if (decision.gpu != nullptr) gpu_name = decision.gpu_name();
   }
   if (!gpus.empty()) {
     try {
-      auto left = best_cuts_on_gpus(problem, gpus, run, result.best, result.gpu_seconds);
+      auto left = best_cuts_on_gpus(problem, gpus, run, result.best, permutations, result.gpu_seconds);
       report.backend = "cuda";
       report.reason = gpu_name;
       return left;
@@ -198,6 +205,8 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
       report.device_reason = device::give_up_gpu(error, named);
       std::fill(result.best.begin(), result.best.end(), AttributeBest{});
       result.gpu_seconds = 0.0;
+      permutations.as_good.clear();
+      permutations.highest.clear();
     }
   }
   std::vector<std::int64_t> all(result.best.size());
@@ -212,7 +221,8 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   const device::BackendChoice choice = device::choose_backend(run);
   BestCutRun result;
   result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
-  const std::vector<std::int64_t> wanted = find_on_gpus(problem, criterion, n_permutations, choice, run, result);
+  GpuPermutations on_gpus{.n = n_permutations, .seed = seed};
+  const std::vector<std::int64_t> wanted = find_on_gpus(problem, criterion, choice, run, on_gpus, result);
   const auto n_wanted = static_cast<std::int64_t>(wanted.size());
   const Search search(
       problem, criterion,
@@ -254,12 +264,13 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     each_column();
     return result;
   }
-  while (permutations->next_round()) {
+  while (n_wanted > 0 && permutations->next_round()) {
     each_column();
     for (const auto& worker : workers) {
       if (worker) permutations->collect(worker->tally());
     }
   }
+  permutations->add(on_gpus);
   result.counts = permutations->counts(result.best);
   return result;
 }

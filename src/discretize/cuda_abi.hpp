@@ -1,4 +1,5 @@
-// What the CUDA plug-in does for discretisation: it finds the best cut of every numeric column, by discernibility.
+// What the CUDA plug-in does for discretisation: it finds the best cut of every numeric column, by discernibility, and
+// tries permutations of the labels on it.
 // device/cuda_abi.hpp says what may cross this border.
 #pragma once
 
@@ -19,17 +20,25 @@ struct Decisions {
   std::int64_t n_rows;          ///< fewer than 2^30
   std::int32_t n_classes;
   Type type;  ///< type of the columns' values
+  /// The classes under permutations of the labels: [permutation][row]. They are read while a session is made. With
+  /// permutations, rows are at most 65,535, so that W < 2^31.
+  const std::uint8_t* permuted = nullptr;
+  std::int64_t n_permutations = 0;  ///< at most kMostPermutations; 0: none
 };
 
 /// The lowest of the best cuts of a column.
 struct Cut {
-  std::int64_t w;    ///< its W; 0 if no cut separates anything; or kUndecided
-  double low, high;  ///< the neighbouring values between which it lies; NaN: missing
+  std::int64_t w;            ///< its W; 0 if no cut separates anything; or kUndecided
+  double low, high;          ///< the neighbouring values between which it lies; NaN: missing
+  std::int64_t as_good = 0;  ///< permutations under which the best cut has W >= w; no meaning if undecided
 };
 /// The values of a short column, together with the class, take too many bits: the CPU must find the cut.
 inline constexpr std::int64_t kUndecided = -1;
 
 inline constexpr int kSlots = 2;
+
+/// Permutations of a session.
+inline constexpr std::int64_t kMostPermutations = std::int64_t{1} << 20;
 
 /// A column of at most this many rows is sorted by one warp.
 inline constexpr std::int64_t kShortRows = 1024;
@@ -46,6 +55,9 @@ struct Functions {
   int (*submit)(Session* session, int slot, std::int64_t n_columns, Failure* failure);
   /// Waits for a slot's piece. `gpu_seconds` is the time in which its cuts were found, without copies.
   int (*collect)(Session* session, int slot, Cut* cuts, double* gpu_seconds, Failure* failure);
+  /// For each permutation: the highest W of all columns of the pieces so far, which must be collected. Undecided
+  /// columns do not count.
+  int (*highest)(Session* session, std::int32_t* highest, Failure* failure);
 };
 static_assert(stope::cuda_abi::kFunctionsIn<Functions> == stope::cuda_abi::kTableSizes.discretize,
               "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");

@@ -10,7 +10,10 @@
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
+#include "discretize/column_network.hpp"
 #include "discretize/cuda_abi.hpp"
+#include "discretize/permuted_classes.hpp"
+#include "discretize/permuted_memory.hpp"
 #include "discretize/present_classes.hpp"
 #include "discretize/sort_memory.hpp"
 #include "discretize/stage_columns.hpp"
@@ -40,21 +43,34 @@ struct Destroy {
 };
 
 // The GPU memory that pieces of n_columns columns take: for copies, and sorted and searched
-// (discretize/cuda/long_cuts.hpp).
+// (discretize/cuda/long_cuts.hpp), under permutations as well (discretize/cuda/permutations.hpp).
 std::int64_t memory_of(const cuda_abi::Decisions& decisions, std::int64_t n_columns, std::int64_t value_bytes) {
   const std::int64_t n_rows = decisions.n_rows, values = checked::mul(n_rows, n_columns);
-  const std::int64_t on_the_way = checked::add(checked::mul(values, cuda_abi::kSlots * value_bytes), n_rows);
+  const std::int64_t on_the_way = checked::add(checked::mul(values, cuda_abi::kSlots * value_bytes), n_rows) +
+                                  permuted_bytes(n_rows, n_columns, decisions.n_classes, decisions.n_permutations);
   if (n_rows <= cuda_abi::kShortRows) return on_the_way;
   return on_the_way + sort_bytes(n_rows, n_columns, value_bytes) + checked::mul(values, 9) +
          search_bytes(n_rows, n_columns, decisions.n_classes);
 }
 
+// What each session may take of its GPU's memory.
+std::int64_t memory_of_session(const std::vector<int>& gpus, const RunOptions& run) {
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const int gpu : gpus) most = std::min(most, device::usable_gpu_memory(gpu, run) / std::ranges::count(gpus, gpu));
+  return most;
+}
+
+// Labels of a round of permutations: little of the memory, so that columns have the rest.
+constexpr std::int64_t kMostRoundBytes = std::int64_t{1} << 26;
+
+std::int64_t round_bytes(std::int64_t of_session, const RunOptions& run) {
+  return std::min({kMostRoundBytes, of_session / 8, memory_budget(run) / 8});
+}
+
 // Columns of a piece, fewer where the memory is small. All GPUs use the same number, because they take pieces by
 // number.
 std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t n_columns, std::int64_t value_bytes,
-                              const std::vector<int>& gpus, const RunOptions& run) {
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  for (const int gpu : gpus) most = std::min(most, device::usable_gpu_memory(gpu, run) / std::ranges::count(gpus, gpu));
+                              const std::vector<int>& gpus, std::int64_t most, const RunOptions& run) {
   const auto fits = [&](std::int64_t n) {
     const std::int64_t pinned = std::ssize(gpus) * cuda_abi::kSlots * n * decisions.n_rows * value_bytes;
     return memory_of(decisions, n, value_bytes) <= most && (run.memory_limit <= 0 || pinned <= run.memory_limit);
@@ -73,10 +89,16 @@ std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t
 class Worker {
  public:
   Worker(const DecisionProblem& problem, const std::vector<std::int64_t>& attributes, std::vector<AttributeBest>& best,
-         std::vector<std::int64_t>& open, std::int64_t of_piece, const RunOptions& run)
-      : problem_(problem), attributes_(attributes), best_(best), open_(open), of_piece_(of_piece), run_(run) {}
+         GpuPermutations& permutations, std::vector<std::int64_t>& open, std::int64_t of_piece, const RunOptions& run)
+      : problem_(problem),
+        attributes_(attributes),
+        best_(best),
+        permutations_(permutations),
+        open_(open),
+        of_piece_(of_piece),
+        run_(run) {}
 
-  /// Returns the seconds that the GPU worked.
+  /// Returns the seconds that the GPU worked. After that, highest() is of the permutations of `decisions`.
   double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
     const auto n = static_cast<std::int64_t>(attributes_.size());
     const std::int64_t bytes = bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
@@ -94,8 +116,12 @@ class Worker {
       }
       collect(collected, slot_of(collected, first, step));
     }
+    highest_.resize(static_cast<std::size_t>(decisions.n_permutations));
+    if (highest_.empty()) return gpu_seconds_;
+    checked_call([&](Failure* failure) { return functions().highest(session_.get(), highest_.data(), failure); });
     return gpu_seconds_;
   }
+  const std::vector<std::int32_t>& highest() const { return highest_; }
 
  private:
   static int slot_of(std::int64_t piece, std::int64_t first, std::int64_t step) {
@@ -125,7 +151,10 @@ class Worker {
       const cuda_abi::Cut& cut = cuts_[static_cast<std::size_t>(i - begin_of(piece))];
       if (cut.w == cuda_abi::kUndecided) {
         open_.push_back(attribute);
-      } else if (cut.w > 0) {
+        continue;
+      }
+      if (permutations_.n > 0) permutations_.as_good[static_cast<std::size_t>(attribute)] += cut.as_good;
+      if (cut.w > 0) {
         AttributeBest& best = best_[static_cast<std::size_t>(attribute)];
         best.found = true;
         best.worth.w = cut.w;
@@ -137,6 +166,7 @@ class Worker {
   const DecisionProblem& problem_;
   const std::vector<std::int64_t>& attributes_;
   std::vector<AttributeBest>& best_;
+  GpuPermutations& permutations_;
   std::vector<std::int64_t>& open_;
   const std::int64_t of_piece_;
   const RunOptions& run_;
@@ -144,6 +174,76 @@ class Worker {
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<cuda_abi::Session, Destroy> session_;
   std::vector<cuda_abi::Cut> cuts_;
+  std::vector<std::int32_t> highest_;
+};
+
+// The numeric attributes, by type, and those that GPUs leave open.
+struct Sorts {
+  std::vector<std::int64_t> open = {}, floats = {}, doubles = {};
+
+  explicit Sorts(const DecisionProblem& problem) {
+    for (std::int64_t a = 0; a < problem.n_attributes(); ++a) {
+      const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
+      const bool is_float = std::holds_alternative<Buffer<float>>(attribute.data);
+      (attribute.symbolic ? open : is_float ? floats : doubles).push_back(a);
+    }
+  }
+};
+
+// A round of permutations, or the search without any.
+class Round {
+ public:
+  Round(const DecisionProblem& problem, const PresentClasses& classes, const PermutedClasses& permuted,
+        const std::vector<int>& gpus, std::int64_t of_session, const RunOptions& run)
+      : problem_(problem),
+        gpus_(gpus),
+        of_session_(of_session),
+        run_(run),
+        decisions_{.classes = classes.of_row.data(),
+                   .totals = classes.totals.data(),
+                   .n_rows = classes.n_rows(),
+                   .n_classes = classes.n(),
+                   .type = cuda_abi::Type::float32,
+                   .permuted = permuted.in_round() > 0 ? permuted.data() : nullptr,
+                   .n_permutations = permuted.in_round()},
+        highest_(gpus.size(), std::vector<std::int32_t>(static_cast<std::size_t>(permuted.in_round()))) {}
+
+  /// Searches the attributes of one type. Those that are left open are added to `open`.
+  void search(const std::vector<std::int64_t>& attributes, cuda_abi::Type type, std::vector<AttributeBest>& best,
+              GpuPermutations& permutations, std::vector<std::int64_t>& open, double& gpu_seconds) {
+    if (attributes.empty()) return;
+    decisions_.type = type;
+    const std::int64_t value_bytes = type == cuda_abi::Type::float32 ? 4 : 8;
+    const std::int64_t of_piece =
+        columns_of_piece(decisions_, std::ssize(attributes), value_bytes, gpus_, of_session_, run_);
+    const auto n = static_cast<std::int64_t>(gpus_.size());
+    std::vector<std::vector<std::int64_t>> opened(gpus_.size());
+    std::vector<double> seconds(gpus_.size(), 0.0);
+    ThreadPool pool(static_cast<int>(n));
+    pool.parallel_for(n, run_.cancel, [&](std::int64_t i, int) {
+      const auto at = static_cast<std::size_t>(i);
+      Worker worker(problem_, attributes, best, permutations, opened[at], of_piece, run_);
+      seconds[at] = worker.run(gpus_[at], decisions_, i, n);
+      std::ranges::transform(highest_[at], worker.highest(), highest_[at].begin(), std::ranges::max);
+    });
+    for (const double of_gpu : seconds) gpu_seconds += of_gpu;
+    for (const auto& more : opened) open.insert(open.end(), more.begin(), more.end());
+  }
+
+  /// Adds the highest W of this round's permutations.
+  void add_highest(GpuPermutations& permutations) const {
+    std::vector<std::int32_t> highest = highest_[0];
+    for (const auto& other : highest_) std::ranges::transform(highest, other, highest.begin(), std::ranges::max);
+    permutations.highest.insert(permutations.highest.end(), highest.begin(), highest.end());
+  }
+
+ private:
+  const DecisionProblem& problem_;
+  const std::vector<int>& gpus_;
+  const std::int64_t of_session_;
+  const RunOptions& run_;
+  cuda_abi::Decisions decisions_;
+  std::vector<std::vector<std::int32_t>> highest_;  // of each GPU
 };
 
 }  // namespace
@@ -152,40 +252,38 @@ const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, 
   if (criterion != Criterion::discernibility) return "GPUs look for cuts by discernibility only";
   if (problem.weighted) return "GPUs look for cuts without weights only";
   if (problem.n_rows > kMostGpuRows) return "GPUs look for cuts in fewer than 2^30 rows";
-  if (n_permutations > 0) return "only the CPU computes permutations";
+  if (n_permutations > 0 && problem.n_rows > kMostPermutedRows) return "GPUs try permutations of up to 65,535 rows";
   return n_present_classes(problem) > kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
 }
 
 std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
                                             const RunOptions& run, std::vector<AttributeBest>& best,
-                                            double& gpu_seconds) {
-  std::vector<std::int64_t> open, floats, doubles;
-  for (std::int64_t a = 0; a < problem.n_attributes(); ++a) {
-    const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
-    const bool is_float = std::holds_alternative<Buffer<float>>(attribute.data);
-    (attribute.symbolic ? open : is_float ? floats : doubles).push_back(a);
+                                            GpuPermutations& permutations, double& gpu_seconds) {
+  const Sorts sorts(problem);
+  if (permutations.n > 0) permutations.as_good.assign(static_cast<std::size_t>(problem.n_attributes()), 0);
+  if (problem.pure()) {  // no cut separates anything, under no permutation
+    permutations.highest.assign(static_cast<std::size_t>(permutations.n), 0);
+    for (const auto* attributes : {&sorts.floats, &sorts.doubles}) {
+      for (const std::int64_t a : *attributes) {
+        if (permutations.n > 0) permutations.as_good[static_cast<std::size_t>(a)] = permutations.n;
+      }
+    }
+    return sorts.open;
   }
-  if (problem.pure()) return open;  // no cut separates anything
   device::note_cuda_use();
   const PresentClasses classes(problem);
-  const auto n = static_cast<std::int64_t>(gpus.size());
-  std::vector<std::vector<std::int64_t>> opened(gpus.size());
-  std::vector<double> seconds(gpus.size(), 0.0);
-  ThreadPool pool(static_cast<int>(n));
-  for (const auto& of_type : {std::pair{&floats, cuda_abi::Type::float32}, {&doubles, cuda_abi::Type::float64}}) {
-    const std::vector<std::int64_t>& attributes = *of_type.first;
-    if (attributes.empty()) continue;
-    const cuda_abi::Decisions decisions = {classes.of_row.data(), classes.totals.data(), classes.n_rows(), classes.n(),
-                                           of_type.second};
-    const std::int64_t value_bytes = of_type.second == cuda_abi::Type::float32 ? 4 : 8;
-    const std::int64_t of_piece = columns_of_piece(decisions, std::ssize(attributes), value_bytes, gpus, run);
-    pool.parallel_for(n, run.cancel, [&](std::int64_t i, int) {
-      const auto at = static_cast<std::size_t>(i);
-      seconds[at] += Worker(problem, attributes, best, opened[at], of_piece, run).run(gpus[at], decisions, i, n);
-    });
-  }
-  for (const double of_gpu : seconds) gpu_seconds += of_gpu;
-  for (const auto& more : opened) open.insert(open.end(), more.begin(), more.end());
+  const std::int64_t of_session = memory_of_session(gpus, run);
+  PermutedClasses permuted(problem, classes, permutations.n, permutations.seed, round_bytes(of_session, run),
+                           run.cancel);
+  std::vector<std::int64_t> open;
+  do {
+    permuted.next();
+    open = sorts.open;
+    Round round(problem, classes, permuted, gpus, of_session, run);
+    round.search(sorts.floats, cuda_abi::Type::float32, best, permutations, open, gpu_seconds);
+    round.search(sorts.doubles, cuda_abi::Type::float64, best, permutations, open, gpu_seconds);
+    round.add_highest(permutations);
+  } while (permuted.left() > 0);
   return open;
 }
 

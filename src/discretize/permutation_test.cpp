@@ -101,12 +101,21 @@ void PermutationTest::symbolic(std::int64_t index, const Worth& observed, const 
 void PermutationTest::collect(Tally& tally) {
   for (std::size_t a = 0; a < as_good_.size(); ++a) as_good_[a] += tally.as_good[a];
   std::fill(tally.as_good.begin(), tally.as_good.end(), 0);
-  highest_.resize(static_cast<std::size_t>(n_done_ + in_round_));
+  highest_.resize(std::max(highest_.size(), static_cast<std::size_t>(n_done_ + in_round_)));
   for (std::size_t j = 0; j < tally.highest.size(); ++j) {
     Worth& highest = highest_[static_cast<std::size_t>(n_done_) + j];
     if (highest < tally.highest[j]) highest = tally.highest[j];
   }
   tally.highest.clear();
+}
+
+void PermutationTest::add(const GpuPermutations& found) {
+  for (std::size_t a = 0; a < found.as_good.size(); ++a) as_good_[a] += found.as_good[a];
+  highest_.resize(std::max(highest_.size(), found.highest.size()));
+  for (std::size_t j = 0; j < found.highest.size(); ++j) {
+    const Worth worth = {found.highest[j], 0.0};
+    if (highest_[j] < worth) highest_[j] = worth;
+  }
 }
 
 PermutationCounts PermutationTest::counts(const std::vector<AttributeBest>& best) const {

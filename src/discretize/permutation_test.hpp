@@ -6,6 +6,7 @@
 
 #include "discretize/best_cut.hpp"
 #include "discretize/column_network.hpp"
+#include "discretize/cuda_cuts.hpp"
 #include "discretize/permuted_labels.hpp"
 #include "discretize/scorer.hpp"
 
@@ -36,6 +37,8 @@ class PermutationTest {
 
   /// Call it after a round, once for every thread.
   void collect(Tally& tally);
+  /// Adds what GPUs have found of other attributes, under all permutations.
+  void add(const GpuPermutations& found);
   PermutationCounts counts(const std::vector<AttributeBest>& best) const;
 
  private:

@@ -44,6 +44,13 @@ STOPE_HD constexpr Score discernibility(const std::int64_t* left, const std::int
   return in_left * in_right - same;
 }
 
+/// W of two classes from the rows of the first class that go left, and from all rows that do. Score may be unsigned: it
+/// wraps on the way, but W does not, if it fits.
+template <class Score>
+STOPE_HD constexpr Score discernibility_of_two(Score first, Score left, Score n_first, Score n_second) {
+  return left * n_first + first * (n_second - n_first - 2 * left + 2 * first);
+}
+
 /// An integer >= 0 as a double, with the same bits on host and device: rounded once below 2^64, three times above.
 STOPE_HD inline double to_double(Int128 value) {
   const auto high = static_cast<std::uint64_t>(value >> 64), low = static_cast<std::uint64_t>(value);

@@ -1,4 +1,5 @@
-// Best cuts as the fake plug-in finds them: it sorts each column, and scores every cut from class counts.
+// Best cuts as the fake plug-in finds them: it sorts each column, and scores every cut from class counts, under every
+// permutation anew.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -13,6 +14,8 @@ struct Session {
   Decisions decisions{};
   std::vector<std::uint8_t> classes;
   std::vector<std::int64_t> totals;
+  std::vector<std::uint8_t> permuted;
+  std::vector<std::int32_t> highest;
   std::vector<char> values[kSlots];
   std::vector<Cut> cuts[kSlots];
 };
@@ -28,7 +31,22 @@ using discretize::cuda_abi::Type;
 using stope::cuda_abi::Failure;
 
 template <class T>
-Cut best_of(const Session& session, const T* x) {
+Cut best_under(const Session& session, const T* x, const std::vector<std::size_t>& rows, const std::uint8_t* classes) {
+  std::vector<std::int64_t> left(session.totals.size());
+  Cut best{};
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+    ++left[classes[rows[i]]];
+    const double low = static_cast<double>(x[rows[i]]), high = static_cast<double>(x[rows[i + 1]]);
+    if (!discretize::below(low, high)) continue;
+    const auto w = discretize::discernibility<std::int64_t>(left.data(), session.totals.data(),
+                                                            static_cast<std::int64_t>(left.size()));
+    if (w > best.w) best = {w, low, high};
+  }
+  return best;
+}
+
+template <class T>
+Cut best_of(Session& session, const T* x) {
   const auto n = static_cast<std::size_t>(session.decisions.n_rows);
   // This plug-in leaves numbers next to zero to the CPU.
   if (std::any_of(x, x + n, [](T v) { return v != T{} && v < T(1e-30) && v > T(-1e-30); })) {
@@ -38,15 +56,11 @@ Cut best_of(const Session& session, const T* x) {
   for (std::size_t i = 0; i < n; ++i) rows[i] = i;
   std::sort(rows.begin(), rows.end(),
             [&](auto a, auto b) { return discretize::below(static_cast<double>(x[a]), static_cast<double>(x[b])); });
-  std::vector<std::int64_t> left(session.totals.size());
-  Cut best{};
-  for (std::size_t i = 0; i + 1 < n; ++i) {
-    ++left[session.classes[rows[i]]];
-    const double low = static_cast<double>(x[rows[i]]), high = static_cast<double>(x[rows[i + 1]]);
-    if (!discretize::below(low, high)) continue;
-    const auto w = discretize::discernibility<std::int64_t>(left.data(), session.totals.data(),
-                                                            static_cast<std::int64_t>(left.size()));
-    if (w > best.w) best = {w, low, high};
+  Cut best = best_under(session, x, rows, session.classes.data());
+  for (std::size_t j = 0; j < session.highest.size(); ++j) {
+    const std::int64_t w = best_under(session, x, rows, session.permuted.data() + j * n).w;
+    best.as_good += w >= best.w ? 1 : 0;
+    session.highest[j] = std::max(session.highest[j], static_cast<std::int32_t>(w));
   }
   return best;
 }
@@ -57,6 +71,8 @@ int create(std::int32_t, const Decisions* decisions, std::int64_t most_columns, 
   made->decisions = *decisions;
   made->classes.assign(decisions->classes, decisions->classes + decisions->n_rows);
   made->totals.assign(decisions->totals, decisions->totals + decisions->n_classes);
+  made->permuted.assign(decisions->permuted, decisions->permuted + decisions->n_permutations * decisions->n_rows);
+  made->highest.resize(static_cast<std::size_t>(decisions->n_permutations));
   const std::int64_t bytes = decisions->n_rows * most_columns * (decisions->type == Type::float32 ? 4 : 8);
   for (auto& values : made->values) values.resize(static_cast<std::size_t>(bytes));
   *session = made.release();
@@ -94,6 +110,12 @@ int collect(Session* session, int slot, Cut* cuts, double* gpu_seconds, Failure*
   return 0;
 }
 
+int highest(Session* session, std::int32_t* to, Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
+  std::copy(session->highest.begin(), session->highest.end(), to);
+  return 0;
+}
+
 }  // namespace
 
 const discretize::cuda_abi::Functions& discretize_functions() {
@@ -103,6 +125,7 @@ const discretize::cuda_abi::Functions& discretize_functions() {
       .columns = &columns,
       .submit = &submit,
       .collect = &collect,
+      .highest = &highest,
   };
   return functions;
 }

@@ -59,6 +59,54 @@ TEST_F(CutsOnGpu, EveryKernel) {
   }
 }
 
+class PermutationsOnGpu : public NeedsGpu {};
+
+TEST_F(PermutationsOnGpu, AreTheCpus) {
+  expect_the_processors_cuts_of_random_tables("cuda", 2000, 60, 6, 21, 300);
+}
+TEST_F(PermutationsOnGpu, TablesThatAWarpSorts) {
+  expect_the_processors_cuts_of_random_tables("cuda", 300, 1100, 12, 22, 600);
+}
+TEST_F(PermutationsOnGpu, LongTables) {
+  expect_the_processors_cuts_of_random_tables("cuda", 40, 20000, 6, 23, 70);
+}
+TEST_F(PermutationsOnGpu, SeveralSessions) {
+  expect_the_processors_cuts_of_random_tables(sessions(2), 50, 1500, 12, 24, 300);
+}
+// Columns come in several pieces, which take turns.
+TEST_F(PermutationsOnGpu, WideTables) {
+  Random random(25);
+  for (const std::int32_t n_classes : {2, 3}) {
+    expect_the_processors_cuts(random_decisions(random, {161, 20000, 1, n_classes, false, true}), "cuda", 130);
+  }
+}
+// Beyond 16 classes the CPU scores one permutation after the other; with 200, a block is one warp.
+TEST_F(PermutationsOnGpu, ManyClasses) {
+  Random random(26);
+  for (const std::int32_t n_classes : {17, 200}) {
+    expect_the_processors_cuts(random_decisions(random, {700, 20, 0, n_classes, false, true}), "cuda", 40);
+  }
+}
+TEST_F(PermutationsOnGpu, AsManyRowsAsTheyTake) {
+  Random random(27);
+  for (const std::int32_t n_classes : {2, 40}) {
+    expect_the_processors_cuts(random_decisions(random, {65535, 3, 0, n_classes, false, true}), "cuda", 20);
+  }
+}
+TEST_F(PermutationsOnGpu, SeveralRounds) {
+  Random random(28);
+  expect_the_processors_cuts(random_decisions(random, {60000, 2, 0, 2, false, true}), "cuda", 1200);
+}
+// Launches every kernel, for a sanitizer.
+TEST_F(PermutationsOnGpu, EveryKernel) {
+  Random random(29);
+  for (const std::int32_t n_classes : {2, 5}) {
+    for (const std::int64_t n_rows : {50, 1500}) {
+      expect_the_processors_cuts(random_decisions(random, {n_rows, 12, 0, n_classes, false, true}), "cuda", 140);
+    }
+  }
+}
+
 // There are 3e9 pairs and more.
 TEST_F(CutsOnGpu, PairsBeyond32Bits) {
   constexpr std::int64_t kRows = 200000;

@@ -30,6 +30,47 @@ TEST_F(FakeCuts, AreTheProcessors) {
   expect_the_processors_cuts(in_pieces(), "cuda:1,1");
 }
 
+TEST_F(FakeCuts, HaveTheProcessorsPermutations) {
+  expect_the_processors_cuts_of_random_tables("cuda", repeated(100, 20), 100, 12, 3, 300);
+  expect_the_processors_cuts_of_random_tables("cuda:1,1,1", repeated(30, 12), 100, 12, 4, 300);
+}
+
+// Labels of a round have an eighth of the memory, or of what the GPU may take.
+TEST_F(FakeCuts, PermutationsComeInRounds) {
+  Random random(5);
+  const Table of = random_decisions(random, {500, 3, 1, 3, false, false});
+  const BestCuts want = cuts_on(of, "cpu", 400);
+  BestCutOptions options;
+  options.missing = MissingPolicy::value;
+  options.order = AttributeOrder::column;
+  options.n_permutations = 400;
+  options.seed = 5;
+  RunOptions run;
+  run.device = "cuda:1,1";
+  run.threads = 1;
+  run.memory_limit = 1000000;  // rounds of 128
+  const BestCuts got = best_cuts(of, options, run);
+  EXPECT_EQ(got.report.backend, "cuda");
+  ASSERT_EQ(got.cuts.size(), want.cuts.size());
+  for (std::size_t i = 0; i < want.cuts.size(); ++i) {
+    EXPECT_EQ(got.cuts[i].p_value, want.cuts[i].p_value) << i;
+    EXPECT_EQ(got.cuts[i].family_p_value, want.cuts[i].family_p_value) << i;
+  }
+}
+
+TEST_F(FakeCuts, OneClassIsAsGoodUnderEveryPermutation) {
+  Random random(6);
+  Table of = random_decisions(random, {40, 3, 0, 2, false, true});
+  of.columns.back() = make_nominal("y", std::vector<std::int32_t>(40, 1), {"a", "b"});
+  of.columns.back().role = Role::label;
+  const BestCuts want = cuts_on(of, "cpu", 9), got = cuts_on(of, "cuda", 9);
+  for (std::size_t i = 0; i < want.cuts.size(); ++i) {
+    EXPECT_EQ(want.cuts[i].p_value, 1.0) << i;
+    EXPECT_EQ(got.cuts[i].p_value, 1.0) << i;
+    EXPECT_EQ(got.cuts[i].family_p_value, 1.0) << i;
+  }
+}
+
 TEST_F(FakeCuts, WhatGpusDoNotDoIsRefused) {
   const Table some = table(30, 3);
   RunOptions run;
@@ -47,18 +88,19 @@ TEST_F(FakeCuts, WhatGpusDoNotDoIsRefused) {
   options.criterion = Criterion::gini;
   refused(some, options);
   options.criterion = Criterion::discernibility;
-  options.n_permutations = 10;
-  refused(some, options);
-  options.n_permutations = 0;
   Random random(3);
+  options.n_permutations = 1;
+  refused(random_decisions(random, {65536, 1, 0, 2, false, false}), options);
+  options.n_permutations = 0;
   refused(random_decisions(random, {30, 3, 0, 2, true, false}), options);
 }
 
 // The GPU's driver has started already: a job large enough to start it would take longer than a test may.
 TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   const Table few = table(30, 3), many = table(1000, 5000);
-  const auto on_auto = [](const Table& of, Criterion criterion = Criterion::discernibility) {
+  const auto on_auto = [](const Table& of, Criterion criterion = Criterion::discernibility, int n_permutations = 0) {
     BestCutOptions options;
+    options.n_permutations = n_permutations;
     options.criterion = criterion;
     options.missing = MissingPolicy::value;
     RunOptions run;
@@ -74,6 +116,18 @@ TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   EXPECT_EQ(found.report.backend, "cuda");
   EXPECT_EQ(found.report.reason, "New Card, sm_90");
   EXPECT_TRUE(found.report.device_reason.starts_with("auto: about ")) << found.report.device_reason;
+  const Table some = table(1000, 30);  // 1.3 ms without permutations
+  EXPECT_NE(on_auto(some).report.backend, "cuda");
+  const BestCuts permuted = on_auto(some, Criterion::discernibility, 64 * 16);
+  EXPECT_EQ(permuted.report.backend, "cuda") << permuted.report.device_reason;
+  fault::arm_device(3);  // while the highest of each permutation is asked for
+  const BestCuts given_up = on_auto(some, Criterion::discernibility, 64 * 16);
+  fault::arm_device(0);
+  EXPECT_NE(given_up.report.backend, "cuda");
+  for (std::size_t i = 0; i < permuted.cuts.size(); ++i) {
+    EXPECT_EQ(given_up.cuts[i].p_value, permuted.cuts[i].p_value) << i;
+    EXPECT_EQ(given_up.cuts[i].family_p_value, permuted.cuts[i].family_p_value) << i;
+  }
   fault::arm_device(1);
   const BestCuts without = on_auto(many);
   fault::arm_device(0);

@@ -12,9 +12,11 @@
 
 namespace stope::discretize_cases {
 
-inline BestCuts cuts_on(const Table& table, const std::string& device, MissingPolicy missing = MissingPolicy::value) {
+inline BestCuts cuts_on(const Table& table, const std::string& device, std::int64_t n_permutations = 0) {
   BestCutOptions options;
-  options.missing = missing;
+  options.missing = MissingPolicy::value;
+  options.n_permutations = n_permutations;
+  options.seed = 5;
   options.order = AttributeOrder::column;
   RunOptions run;
   run.device = device;
@@ -22,9 +24,9 @@ inline BestCuts cuts_on(const Table& table, const std::string& device, MissingPo
   return best_cuts(table, options, run);
 }
 
-/// Expects the CPU's cuts and scores, bit for bit.
-inline void expect_the_processors_cuts(const Table& table, const std::string& device) {
-  const BestCuts want = cuts_on(table, "cpu"), got = cuts_on(table, device);
+/// Expects the CPU's cuts, scores and p-values, bit for bit.
+inline void expect_the_processors_cuts(const Table& table, const std::string& device, std::int64_t n_permutations = 0) {
+  const BestCuts want = cuts_on(table, "cpu", n_permutations), got = cuts_on(table, device, n_permutations);
   EXPECT_EQ(got.report.backend, "cuda");
   ASSERT_EQ(got.cuts.size(), want.cuts.size());
   for (std::size_t i = 0; i < want.cuts.size(); ++i) {
@@ -32,12 +34,17 @@ inline void expect_the_processors_cuts(const Table& table, const std::string& de
     ASSERT_EQ(got.cuts[i].pairs, want.cuts[i].pairs) << want.cuts[i].name;
     ASSERT_EQ(got.cuts[i].cut, want.cuts[i].cut) << want.cuts[i].name;
     ASSERT_EQ(got.cuts[i].value, want.cuts[i].value) << want.cuts[i].name;
+    ASSERT_EQ(got.cuts[i].p_value, want.cuts[i].p_value) << want.cuts[i].name;
+    ASSERT_EQ(got.cuts[i].q_value, want.cuts[i].q_value) << want.cuts[i].name;
+    ASSERT_EQ(got.cuts[i].family_p_value, want.cuts[i].family_p_value) << want.cuts[i].name;
   }
 }
 
-/// Draws tables of up to most_rows rows. Numbers of rows around powers of two are more frequent.
+/// Draws tables of up to most_rows rows, and up to most_permutations. Numbers of rows around powers of two are more
+/// frequent.
 inline void expect_the_processors_cuts_of_random_tables(const std::string& device, int n_tables, std::int64_t most_rows,
-                                                        int n_numeric, std::uint64_t seed) {
+                                                        int n_numeric, std::uint64_t seed,
+                                                        std::int64_t most_permutations = 0) {
   Random random(seed);
   for (int i = 0; i < n_tables; ++i) {
     Shape shape;
@@ -52,9 +59,14 @@ inline void expect_the_processors_cuts_of_random_tables(const std::string& devic
     shape.floats = random.below(2) == 0;
     shape.n_classes = random.below(2) == 0 ? 2 : 2 + static_cast<std::int32_t>(random.below(49));
     const Table table = random_decisions(random, shape);
+    std::int64_t n_permutations = most_permutations;
+    if (most_permutations > 0) {
+      n_permutations = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most_permutations)));
+    }
     SCOPED_TRACE("table " + std::to_string(i) + ": " + std::to_string(shape.n_rows) + " rows, " +
-                 std::to_string(shape.n_classes) + " classes, seed " + std::to_string(seed));
-    expect_the_processors_cuts(table, device);
+                 std::to_string(shape.n_classes) + " classes, " + std::to_string(n_permutations) +
+                 " permutations, seed " + std::to_string(seed));
+    expect_the_processors_cuts(table, device, n_permutations);
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -35,6 +35,23 @@ std::int64_t count_pairs(const Rows& rows, std::size_t cut) {
   return pairs;
 }
 
+TEST(Score, TwoClassesHaveAFormulaOfTheirOwn) {
+  Random random(4);
+  for (int trial = 0; trial < 1000; ++trial) {
+    const std::uint64_t most = trial % 2 == 0 ? 8 : 32768;  // together 65,535: the products need 33 bits, W does not
+    const auto first = static_cast<std::int64_t>(random.below(most)), second = static_cast<std::int64_t>(most) - 1;
+    const std::int64_t both[] = {first, second};
+    const std::int64_t left[] = {static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(first) + 1)),
+                                 static_cast<std::int64_t>(random.below(most))};
+    const auto want = discernibility<std::int64_t>(left, both, 2);
+    ASSERT_EQ(discernibility_of_two<std::int64_t>(left[0], left[0] + left[1], first, second), want);
+    ASSERT_EQ(discernibility_of_two<std::uint32_t>(
+                  static_cast<std::uint32_t>(left[0]), static_cast<std::uint32_t>(left[0] + left[1]),
+                  static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second)),
+              want);
+  }
+}
+
 TEST(Score, StepsAddUpToTheNumberOfSeparatedPairs) {
   Random random(3);
   for (int trial = 0; trial < 400; ++trial) {

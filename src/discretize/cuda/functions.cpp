@@ -34,6 +34,10 @@ int collect(Session* session, int slot, cuda_abi::Cut* cuts, double* gpu_seconds
   return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.collect(slot, cuts); });
 }
 
+int highest(Session* session, std::int32_t* to, Failure* failure) {
+  return in_session(session, failure, [&](const CutSession& cuts) { cuts.highest(to); });
+}
+
 }  // namespace
 
 extern const cuda_abi::Functions kFunctions;
@@ -43,6 +47,7 @@ const cuda_abi::Functions kFunctions = {
     .columns = &columns,
     .submit = &submit,
     .collect = &collect,
+    .highest = &highest,
 };
 
 }  // namespace stope::discretize::cuda

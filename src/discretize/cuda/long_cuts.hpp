@@ -20,6 +20,8 @@ class LongCuts {
 
   /// Makes the stream wait until the last piece is done, because the next one takes its memory.
   void hold(const stope::cuda::Stream& stream) const { done_.hold(stream); }
+  /// The rows of the last piece in order, until the next one is sorted.
+  LongOrders orders() const { return orders_.there(); }
   /// Queues the search. T: float, double.
   template <class T>
   void find(const Columns<T>& columns, const CutsThere& cuts, const stope::cuda::Stream& stream);

@@ -37,8 +37,12 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     check(cudaMemset(slot.ends.data(), 0, static_cast<std::size_t>(slot.ends.bytes())),
           "clearing cuts");  // some columns write only w
     slot.list = stope::cuda::DeviceBuffer<int>(most_columns + 1);
+    if (decisions.n_permutations == 0) continue;
+    slot.as_good = stope::cuda::DeviceBuffer<std::int32_t>(most_columns);
+    slot.host_as_good = stope::cuda::PinnedBuffer<std::int32_t>(most_columns);
   }
   if (n_rows_ > kShortRows) long_ = std::make_unique<LongCuts>(decisions, most_columns);
+  if (decisions.n_permutations > 0) permutations_ = std::make_unique<Permutations>(decisions, most_columns);
   // The slots' streams do not wait for what was copied and cleared here.
   check(cudaStreamSynchronize(nullptr), "copying classes");
 }
@@ -65,6 +69,13 @@ void CutSession::find_cuts(Slot& slot) {
   } else {
     long_->find(columns, cuts, slot.stream);
   }
+  if (permutations_ == nullptr) return;
+  if (long_ == nullptr) {
+    permutations_->order(columns, slot.stream);
+  } else {
+    permutations_->order(long_->orders(), slot.n_columns, slot.stream);
+  }
+  permutations_->test(slot.n_columns, slot.w.data(), totals_.data(), slot.as_good.data(), slot.stream);
 }
 
 void CutSession::submit(int number, std::int64_t n_columns) {
@@ -75,6 +86,7 @@ void CutSession::submit(int number, std::int64_t n_columns) {
   check(cudaMemcpyAsync(slot.values.data(), slot.host_values.data(), bytes, cudaMemcpyHostToDevice, stream),
         "copying columns");
   if (long_ != nullptr) long_->hold(slot.stream);
+  if (permutations_ != nullptr) permutations_->hold(slot.stream);
   slot.watch.start(stream);
   type_ == cuda_abi::Type::float32 ? find_cuts<float>(slot) : find_cuts<double>(slot);
   slot.watch.stop(stream);
@@ -84,13 +96,15 @@ void CutSession::submit(int number, std::int64_t n_columns) {
   };
   download(slot.host_w.data(), slot.w.data(), n_columns);
   download(slot.host_ends.data(), slot.ends.data(), 2 * n_columns);
+  if (permutations_ != nullptr) download(slot.host_as_good.data(), slot.as_good.data(), n_columns);
 }
 
 double CutSession::collect(int number, cuda_abi::Cut* cuts) {
   Slot& slot = slots_[number];
   slot.stream.wait();
   for (std::int64_t c = 0; c < slot.n_columns; ++c) {
-    cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[slot.n_columns + c]};
+    cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[slot.n_columns + c],
+               permutations_ != nullptr ? slot.host_as_good.data()[c] : 0};
   }
   const double before = slot.watch.seconds();
   slot.watch.read();

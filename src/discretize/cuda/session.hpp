@@ -7,6 +7,7 @@
 #include "device/cuda/stream.hpp"
 #include "discretize/cuda/job.hpp"
 #include "discretize/cuda/long_cuts.hpp"
+#include "discretize/cuda/permutations.hpp"
 #include "discretize/cuda_abi.hpp"
 
 namespace stope::discretize::cuda {
@@ -23,6 +24,7 @@ class CutSession {
   void* columns(int slot) { return slots_[slot].host_values.data(); }
   void submit(int slot, std::int64_t n_columns);
   double collect(int slot, cuda_abi::Cut* cuts);
+  void highest(std::int32_t* to) const { permutations_->highest(to); }
 
  private:
   struct Slot {
@@ -34,6 +36,8 @@ class CutSession {
     stope::cuda::PinnedBuffer<std::int64_t> host_w;
     stope::cuda::PinnedBuffer<double> host_ends;
     stope::cuda::DeviceBuffer<int> list;
+    stope::cuda::DeviceBuffer<std::int32_t> as_good;  ///< with permutations only
+    stope::cuda::PinnedBuffer<std::int32_t> host_as_good;
     std::int64_t n_columns = 0;
     stope::cuda::Stopwatch watch;  ///< times the work between the copies
   };
@@ -49,6 +53,7 @@ class CutSession {
   stope::cuda::DeviceBuffer<std::int64_t> totals_;
   Slot slots_[cuda_abi::kSlots];
   std::unique_ptr<LongCuts> long_;  ///< for more than kShortRows rows
+  std::unique_ptr<Permutations> permutations_;
 };
 
 }  // namespace stope::discretize::cuda
