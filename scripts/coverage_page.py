@@ -38,7 +38,7 @@ Counted are:
 {suites}
 {missing}
 The Python package, the server and the JVM binding have tests of their own, which are not counted here. Neither is `tests/fault/alloc_fault_test.cpp`:
-in this build it ends by a signal, and why is open. Of `tests/cli/test_failing_calls.py` the tests with signals fail in this build.
+in this build it ends by a signal, and why is open.
 
 A branch is one of the two outcomes of a condition. It is covered where one instance of a template has it, and one of the copies that are compiled
 once per instruction set. The goal is {base} % of the branches of `base` and `io`, and {other} % of every other room.
