@@ -57,8 +57,9 @@ bool stdout_is_pipe() {
 }  // namespace
 
 void stop_on_interrupt(const CancelToken& cancel) {
-  static const CancelToken token = cancel;  // outlives the handler
-  cancel_token = &token;
+  // Never destroyed: a signal may come while the program leaves, after the destructors of statics.
+  static const auto* const token = new CancelToken(cancel);  // NOLINT(cppcoreguidelines-owning-memory)
+  cancel_token = token;
   if (stdout_is_pipe()) null_file = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   struct sigaction action{};
   action.sa_handler = on_interrupt;
