@@ -146,7 +146,7 @@ void locate_all(const std::vector<Source>& sources, const PassOptions& options, 
 
 std::unique_ptr<PhaseProgress> progress_of(const PassOptions& options, std::int64_t total) {
   if (options.told == nullptr) return nullptr;
-  return std::make_unique<PhaseProgress>(*options.told, "statistics", std::max(options.total, total),
+  return std::make_unique<PhaseProgress>(*options.told, options.phase, std::max(options.total, total),
                                          options.done_before);
 }
 

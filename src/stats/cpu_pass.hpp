@@ -26,6 +26,7 @@ struct PassOptions {
   double scale = 1.0;  ///< a power of two: values are multiplied by it first
   CancelToken cancel = {};
   const RunOptions* told = nullptr;         ///< who is told of the progress; null = nobody
+  const char* phase = "statistics";         ///< of the progress
   std::int64_t done_before = 0, total = 0;  ///< values, where a pass is one of several: for progress
 };
 

@@ -105,7 +105,10 @@ class Job {
     return *pool_;
   }
   /// From here on the sources are classes of rows: all classes of a column, then all of the next.
-  void set_classes(const Column& by, Classes& classes) { classes_.emplace(by, classes, run_); }
+  void set_classes(const Column& by, Classes& classes) {
+    classes_.emplace(by, classes, run_);
+    pass_.phase = "statistics by class";
+  }
   const RunOptions& run() const { return run_; }
   StatsReport& report() { return report_; }
 

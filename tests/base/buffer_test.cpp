@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <vector>
 
+#include "base/zeroed.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -75,6 +78,16 @@ TEST(Buffer, BorrowKeepsTheOwnerAliveAndCopiesNothing) {
     EXPECT_EQ(borrowed[2], 3.0);
   }
   EXPECT_TRUE(watch.expired());
+}
+
+TEST(Allocation, ZeroedBytesAreZeroAndNoLessThanNone) {
+  for (const Storage storage : {Storage::memory, Storage::file}) {
+    const std::shared_ptr<void> bytes = allocate_zeroed_bytes(100'000, storage);
+    const auto* const begin = static_cast<const char*>(bytes.get());
+    EXPECT_EQ(std::count(begin, begin + 100'000, '\0'), 100'000);
+    EXPECT_THROW(allocate_zeroed_bytes(-1, storage), Error);
+    EXPECT_THROW(allocate_shared_bytes(-1, storage), Error);
+  }
 }
 
 }  // namespace

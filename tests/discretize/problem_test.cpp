@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <vector>
+
+#include "discretize/permuted_labels.hpp"
 
 #include "stope/error.hpp"
 
@@ -106,6 +110,24 @@ TEST(Problem, WhatCannotBeUsedIsRefusedWithItsPlace) {
   nothing.columns[0] = make_numeric("x", {kNan, kNan, kNan, kNan, kNan});
   EXPECT_EQ(code_of(nothing, MissingPolicy::drop, "no row remains"), ErrorCode::invalid_data);
   EXPECT_EQ(make_problem(nothing, MissingPolicy::fill).fills[0].number, std::nullopt);
+}
+
+TEST(LabelShuffler, EveryOrderOfTheLabelsComesUpTheTrueOneToo) {
+  Table table;
+  table.n_rows = 3;
+  table.columns = {make_numeric("x", {1.0, 2.0, 3.0}), make_nominal("y", {0, 1, 2}, {"a", "b", "c"})};
+  table.columns[1].role = Role::label;
+  const DecisionProblem problem = make_problem(table, MissingPolicy::value);
+  LabelShuffler shuffler(problem, 1);
+  std::set<std::vector<std::int32_t>> orders;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<std::int32_t> labels(3);
+    std::vector<std::int64_t> totals;
+    shuffler.next(labels.data(), totals);
+    EXPECT_EQ(totals, problem.class_totals);
+    orders.insert(labels);
+  }
+  EXPECT_EQ(orders.size(), 6U);
 }
 
 }  // namespace

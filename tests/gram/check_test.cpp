@@ -83,5 +83,19 @@ TEST(CheckGram, RefusesOtherLengths) {
                [&] { check_gram(view(c.matrix), std::vector<float>(3), c.z); });
 }
 
+TEST(CheckGram, TellsOfItsRowsOnTheWay) {
+  const Computed c = compute(200, 4, 13);
+  std::vector<std::int64_t> told;
+  RunOptions run;
+  run.progress = [&](std::string_view phase, std::int64_t done, std::int64_t total) {
+    EXPECT_EQ(phase, "check");
+    EXPECT_EQ(total, 200);
+    told.push_back(done);
+  };
+  check_gram(view(c.matrix), c.x, c.z, run);
+  ASSERT_GE(told.size(), 3U);
+  EXPECT_GE(told.back(), 128);
+}
+
 }  // namespace
 }  // namespace stope::gram

@@ -157,5 +157,17 @@ TEST_F(FakeGram, StopsWhenCancelledAndGoesOn) {
   expect_error(ErrorCode::cancelled, "cancelled", [&] { by->gram(c.x, z); });
 }
 
+TEST_F(FakeGram, VectorsOfOtherLengthsAreRefused) {
+  const GramCase c = make_case(20, 5, true, 8);
+  std::vector<double> x(9), z(10);
+  const auto by = make_operator(rows_of(c), {}, on("cuda"));
+  try {
+    by->gram(x, z, 2);
+    FAIL() << "9 numbers were taken for two vectors of 5";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+  }
+}
+
 }  // namespace
 }  // namespace stope::gram

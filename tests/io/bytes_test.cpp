@@ -8,6 +8,8 @@
 #include <zstd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <iterator>
 
 #include "base/fault.hpp"
 #include "expect_error.hpp"
@@ -196,6 +198,19 @@ TEST(ByteReader, RefusesToRunPastTheEnd) {
   expect_error(ErrorCode::invalid_data, "f: negative at byte 7 needs -1 bytes, 0 are left",
                [&] { reader.take(-1, "negative"); });
   EXPECT_EQ(reader.position(), 7);
+}
+
+TEST_F(BytesTest, NoDescriptorStaysOpen) {
+  const auto n_open = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  const std::string small = put("small", pattern(100)), large = put("large", pattern(2 << 20)),
+                    packed = put("packed.gz", gzip(pattern(1000)));
+  const auto before = n_open();
+  for (const std::string& path : {small, large, packed}) {
+    const Bytes bytes = load_bytes(path, {});
+    EXPECT_EQ(n_open(), before) << path;
+  }
 }
 
 }  // namespace

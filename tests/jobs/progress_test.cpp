@@ -93,6 +93,8 @@ std::vector<Job> jobs() {
       {"search", [](const RunOptions& run) { classifier.index().kneighbors(classes(), {}, run); }},
       {"classification", [](const RunOptions& run) { classifier.predict(classes(), {}, run); }},
       {"statistics", [](const RunOptions& run) { describe(classes(), {}, run); }},
+      {"statistics by class",
+       [](const RunOptions& run) { describe(classes(), {.by = classes().columns.back().name}, run); }},
       {"fit of ranges",
        [](const RunOptions& run) { Normalizer::fit(classes(), {.method = Normalization::range}, run); }},
       {"fit of quartiles",

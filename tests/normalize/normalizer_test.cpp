@@ -1,9 +1,18 @@
 // Normalisation under stope's own rules: formulas, missing values, constants, refusals.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fault.hpp"
@@ -313,6 +322,52 @@ TEST(Normalizer, StopsWhenCancelled) {
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::cancelled);
     }
+  }
+}
+
+TEST(Normalizer, ReadsNothingBehindAColumn) {
+  // Behind the column lies a page that may not be read.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const pages = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(::mprotect(static_cast<char*>(pages) + page, page, PROT_NONE), 0);
+  const std::shared_ptr<void> owner(pages, [page](void* p) { ::munmap(p, 2 * page); });
+  const auto n = static_cast<std::int64_t>(page / sizeof(double));
+  auto* const values = static_cast<double*>(pages);
+  for (std::int64_t row = 0; row < n; ++row) values[row] = static_cast<double>(row);
+  Table table = table_of({make_numeric("v", {0.0})});
+  table.n_rows = n;
+  table.columns[0].data = Buffer<double>::borrow(values, n, owner);
+  for (const Normalization method :
+       {Normalization::range, Normalization::z, Normalization::proportion, Normalization::interquartile}) {
+    const Table result = Normalizer::fit(table, by(method)).apply(table);
+    EXPECT_EQ(result.columns[0].size(), n);
+  }
+}
+
+TEST(Normalizer, AMemoryLimitWithRoomForOneColumnLeavesOneThread) {
+  std::vector<Column> columns;
+  for (int c = 0; c < 8; ++c) {
+    std::vector<double> values(10'000);
+    for (std::size_t row = 0; row < values.size(); ++row) values[row] = static_cast<double>(row * 7 % 1009);
+    columns.push_back(make_numeric("c" + std::to_string(c), values));
+  }
+  const Table table = table_of(std::move(columns));
+  const auto n_threads = [] {
+    const std::filesystem::directory_iterator threads("/proc/self/task");
+    return std::distance(threads, std::filesystem::directory_iterator());
+  };
+  const std::ptrdiff_t before = n_threads();
+  for (const bool limited : {true, false}) {
+    RunOptions run;
+    run.threads = 4;
+    run.memory_limit = limited ? 100'000 : 0;  // a column of copied values takes 80,000 bytes
+    std::ptrdiff_t most = 0;
+    run.progress = [&](std::string_view phase, std::int64_t, std::int64_t) {
+      if (phase == "fit normalisation") most = std::max(most, n_threads());
+    };
+    Normalizer::fit(table, by(Normalization::interquartile), run);
+    EXPECT_EQ(most - before, limited ? 0 : 3);
   }
 }
 

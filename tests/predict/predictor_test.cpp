@@ -260,5 +260,22 @@ TEST(NeighborsModel, WithoutANormalisationItSharesTheTable) {
   EXPECT_EQ(alone.features(), table.features());
 }
 
+TEST(Predictor, EmptySinksAndVotesOfOtherModelsAreRefusedAndNamed) {
+  const Table test = mixed_table(5, true);
+  const Predictor classes(neighbors_model(8, true)), numbers(neighbors_model(8, false)), tree(tree_model());
+  const auto code_of = [](const auto& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return ErrorCode::internal;
+  };
+  EXPECT_EQ(code_of([&] { classes.classify(test, {}, ClassificationSink()); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { numbers.regress(test, {}, RegressionSink()); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { tree.with_vote(3, VoteWeights::uniform); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { classes.with_vote(0, VoteWeights::uniform); }), ErrorCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace stope

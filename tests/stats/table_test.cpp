@@ -237,6 +237,7 @@ TEST(TableStatistics, ClassesOfEveryKindOfColumnHaveTheBitsOfTheirRows) {
               ASSERT_EQ(columns[c].max_row, expected.max_row);
               ASSERT_EQ(std::signbit(columns[c].min), std::signbit(expected.min));
               ASSERT_EQ(columns[c].missing, expected.missing);
+              ASSERT_TRUE(std::isnan(columns[c].sum));
             }
           }
         }

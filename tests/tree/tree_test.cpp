@@ -340,5 +340,11 @@ TEST(Tree, BadOptionsAreRefused) {
   EXPECT_TRUE(refused({.ccp_alpha = -0.5}));
 }
 
+TEST(Tree, EveryNodeOfATextHasALineOfItsOwn) {
+  const DecisionTree tree = DecisionTree::fit(two_columns({1, 2, 3, 4, 5, 6}, {0, 0, 1, 1, 0, 0}));
+  EXPECT_EQ(format_tree(tree, TreeFormat::text),
+            "x < 2.5: a (2 rows)\nx >= 2.5\n|   x < 4.5: b (2 rows)\n|   x >= 4.5: a (2 rows)\n");
+}
+
 }  // namespace
 }  // namespace stope

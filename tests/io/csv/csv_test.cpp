@@ -427,5 +427,29 @@ TEST(Csv, CancelAndProgress) {
   EXPECT_EQ(total, 8000);
 }
 
+TEST(Csv, ABadValueNamesItsColumnInTheError) {
+  ReadOptions options;
+  options.numeric = {"2"};
+  try {
+    read("a,b\n1,2\n1, 1x\n", options);
+    FAIL() << "1x was read as a number";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.feature(), "b");
+  }
+}
+
+TEST(Csv, Utf16WithoutAMarkIsNamed) {
+  using namespace std::string_literals;
+  for (const std::string& text : {"a\0,\0b\0\n\0"
+                                  "1\0,\0"
+                                  "2\0\n\0"s,
+                                  "\0a\0,\0b\0\n\0"
+                                  "1\0,\0"
+                                  "2\0\n"s}) {
+    const std::string message = expect_error(text, ErrorCode::invalid_data, 0, 0);
+    EXPECT_TRUE(contains(message, "looks like UTF-16 without a byte order mark")) << message;
+  }
+}
+
 }  // namespace
 }  // namespace stope::io

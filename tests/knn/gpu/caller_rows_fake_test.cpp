@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -191,6 +192,23 @@ TEST_F(FakeCallerRows, SeveralThreadsSearchAtOnce) {
     for (auto& mine : ours) threads.emplace_back([&] { mine = search(index, job.query, job.search, run_); });
   }
   for (const auto& mine : ours) ASSERT_NO_FATAL_FAILURE(device_array_cases::expect_the_processors(index, job, mine));
+}
+
+TEST_F(FakeCallerRows, ProgressGoesOnWithEveryBlockToTheLastQuery) {
+  Random random(34);
+  device_array_cases::Case job = device_array_cases::random_case(random, 300, 100, 3);
+  job.search = {.n_neighbors = 5};
+  setenv("STOPE_TILE_QUERIES", "9", 1);
+  std::vector<std::int64_t> told;
+  run_.progress = [&](std::string_view phase, std::int64_t done, std::int64_t total) {
+    if (phase != "search") return;
+    EXPECT_EQ(total, job.query.n_rows);
+    told.push_back(done);
+  };
+  const KnnIndex index = KnnIndex::fit(job.train.table());
+  EXPECT_EQ(search(index, job.query, job.search, run_).report.backend, "cuda");
+  ASSERT_GE(std::ssize(told), job.query.n_rows / 9);
+  EXPECT_EQ(told.back(), job.query.n_rows);
 }
 
 TEST_F(FakeCallerRows, ALostGpuIsReportedWhereverItHappens) {

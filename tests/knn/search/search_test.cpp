@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "device/cuda_plugin.hpp"
 #include "effort.hpp"
 #include "expect_error.hpp"
 #include "knn/lists/neighbor_list.hpp"
@@ -413,6 +414,18 @@ TEST(Search, WorkSpaceCountsAgainstTheBudget) {
   run.memory_limit = 1 << 19;
   expect_error(ErrorCode::out_of_memory, "the index and one query row need",
                [&] { index.kneighbors(table, {.n_neighbors = 2}, run); });
+}
+
+TEST(Search, OnTheCpuIsNoWorkForAGpu) {
+  if (device::cuda_was_used()) GTEST_SKIP() << "another test had work for a GPU";
+  Table table;
+  table.n_rows = 3;
+  table.columns = {make_numeric("x", {1.0, 2.0, 4.0})};
+  RunOptions run;
+  run.device = "cpu";
+  EXPECT_EQ(KnnIndex::fit(table, {}, run).kneighbors(table, {.n_neighbors = 1}, run).indices,
+            (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_FALSE(device::cuda_was_used());  // the automatic choice counts the start of the driver
 }
 
 }  // namespace
