@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/zeroed.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -75,6 +77,16 @@ TEST(Buffer, BorrowKeepsTheOwnerAliveAndCopiesNothing) {
     EXPECT_EQ(borrowed[2], 3.0);
   }
   EXPECT_TRUE(watch.expired());
+}
+
+TEST(Buffer, OfNoBytesNeedsNoFile) {
+  const Buffer<double> buffer(0, Storage::file);
+  EXPECT_TRUE(buffer.empty());
+  EXPECT_NE(allocate_shared_bytes(0, Storage::file), nullptr);
+  for (const Storage storage : {Storage::memory, Storage::file}) {
+    expect_error(ErrorCode::out_of_memory, "", [&] { allocate_shared_bytes(-1, storage); });
+    expect_error(ErrorCode::out_of_memory, "", [&] { allocate_zeroed_bytes(-1, storage); });
+  }
 }
 
 }  // namespace
