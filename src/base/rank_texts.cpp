@@ -168,16 +168,14 @@ class Ranking {
         for (std::size_t d = 0; d < kBytes; ++d) ++counts[d][(items[i].rank >> (8 * d)) & 0xFFU];
       }
       std::uint64_t n_keys = take_lengths(counts, n);
-      bool wide = false;  // more keys than 64 bits can count
       for (std::size_t d = 1; d < kBytes; ++d) {
         std::uint64_t n_values = 0;
         for (std::size_t byte = 0; byte < 256; ++byte) {
           if (counts[d][byte] != 0) parts[d][byte] = n_keys * n_values++;
         }
-        wide = wide || __builtin_mul_overflow(n_keys, n_values, &n_keys);
+        n_keys *= n_values;  // at most 16 lengths and 256 values of each of seven bytes: 2^60
       }
-      if (wide) keep_keys();
-      n_bits = wide ? 8 * kBytes : static_cast<std::size_t>(std::bit_width(n_keys - 1));
+      n_bits = static_cast<std::size_t>(std::bit_width(n_keys - 1));
     }
 
     std::uint64_t operator()(std::uint64_t key) const {
@@ -208,13 +206,6 @@ class Ranking {
       more = n_more < n ? 1 : 0;
       more_mask = both ? 1 : 0;
       return both ? 2 : 1;
-    }
-    void keep_keys() {
-      for (std::size_t d = 0; d < kBytes; ++d) {
-        for (std::uint64_t byte = 0; byte < 256; ++byte) parts[d][byte] = byte << (8 * d);
-      }
-      more = kMore;
-      more_mask = 0xFF;
     }
   };
 

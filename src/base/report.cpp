@@ -80,11 +80,11 @@ std::string rounded_text(double value, int digits) {
 }
 
 std::string format_bytes(std::int64_t bytes) try {
-  constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB"};
+  constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};  // to INT64_MAX
   if (bytes < 1000) return std::to_string(bytes) + " bytes";
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
+  while (value >= 999.5) {
     value /= 1000;
     ++unit;
   }

@@ -19,10 +19,15 @@ namespace {
               {.option = std::string(option)});
 }
 
+// from_chars knows no plus. "+-5" stays, and is no number.
+void remove_plus(std::string_view& digits) {
+  if (digits.size() > 1 && digits.front() == '+' && digits[1] != '-') digits.remove_prefix(1);
+}
+
 template <class T>
 T parse_whole(std::string_view text, std::string_view option, std::string_view why) {
   std::string_view digits = text;
-  if (digits.size() > 1 && digits.front() == '+') digits.remove_prefix(1);
+  remove_plus(digits);
   T value{};
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (status == std::errc::result_out_of_range) refuse(option, text, "is too large");
@@ -62,7 +67,7 @@ std::uint64_t parse_seed(std::string_view text, std::string_view option) try {
 
 double parse_real(std::string_view text, std::string_view option) try {
   std::string_view digits = text;
-  if (digits.size() > 1 && digits.front() == '+') digits.remove_prefix(1);
+  remove_plus(digits);
   double value = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (status != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {

@@ -81,6 +81,7 @@ TEST(Arrays, ThatCannotBeAreRefused) {
   expect(argument, "the matrix cannot have -1 rows", [](ArrayView& a) { a.n_rows = -1; });
   expect(argument, "and -4 columns", [](ArrayView& a) { a.n_columns = -4; });
   expect(argument, "the matrix has no data", [](ArrayView& a) { a.data = nullptr; });
+  expect(argument, "no element type -1", [](ArrayView& a) { a.type = static_cast<ElementType>(-1); });
   expect(argument, "no element type 10", [](ArrayView& a) { a.type = static_cast<ElementType>(10); });
   expect(argument, "not aligned to the 8 bytes of a float64",
          [](ArrayView& a) { a.data = static_cast<const char*>(a.data) + 4; });

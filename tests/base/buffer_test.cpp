@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/zeroed.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -80,13 +81,21 @@ TEST(Buffer, BorrowKeepsTheOwnerAliveAndCopiesNothing) {
   EXPECT_TRUE(watch.expired());
 }
 
-TEST(Allocation, ZeroedBytesAreZeroAndNoLessThanNone) {
+TEST(Allocation, ZeroedBytesAreZero) {
   for (const Storage storage : {Storage::memory, Storage::file}) {
     const std::shared_ptr<void> bytes = allocate_zeroed_bytes(100'000, storage);
     const auto* const begin = static_cast<const char*>(bytes.get());
     EXPECT_EQ(std::count(begin, begin + 100'000, '\0'), 100'000);
-    EXPECT_THROW(allocate_zeroed_bytes(-1, storage), Error);
-    EXPECT_THROW(allocate_shared_bytes(-1, storage), Error);
+  }
+}
+
+TEST(Buffer, OfNoBytesNeedsNoFile) {
+  const Buffer<double> buffer(0, Storage::file);
+  EXPECT_TRUE(buffer.empty());
+  EXPECT_NE(allocate_shared_bytes(0, Storage::file), nullptr);
+  for (const Storage storage : {Storage::memory, Storage::file}) {
+    expect_error(ErrorCode::out_of_memory, "", [&] { allocate_shared_bytes(-1, storage); });
+    expect_error(ErrorCode::out_of_memory, "", [&] { allocate_zeroed_bytes(-1, storage); });
   }
 }
 

@@ -145,5 +145,47 @@ TEST(Cgroup, ThreadsAndBudgetsKeepToTheLimits) {
   EXPECT_EQ(memory_budget(RunOptions()), kGigabyte / 5 * 4);
 }
 
+TEST(Cgroup, AGroupThatIsTheRootOfTheMountHasItsLimits) {
+  const System system;
+  system.unified("/docker/0123", "/docker/0123");
+  system.file("/sys/fs/cgroup/cpu.max", "400000 100000");
+  system.file("/sys/fs/cgroup/4/cpu.max", "100000 100000");
+  EXPECT_DOUBLE_EQ(cgroup_cpus(system.root()), 4.0);
+  system.unified("/docker/01234", "/docker/0123");  // its name only begins with the root's
+  EXPECT_DOUBLE_EQ(cgroup_cpus(system.root()), 4.0);
+}
+
+TEST(Cgroup, TheFirstLineOfVersion2Counts) {
+  const System system;
+  system.unified("/a");
+  system.file("/proc/self/cgroup", "0::/a\n0::/b");
+  system.file("/sys/fs/cgroup/a/cpu.max", "300000 100000");
+  system.file("/sys/fs/cgroup/b/cpu.max", "100000 100000");
+  EXPECT_DOUBLE_EQ(cgroup_cpus(system.root()), 3.0);
+}
+
+TEST(Cgroup, ALimitCountsWhereNobodySaysWhatIsUsed) {
+  const System system;
+  system.unified("/a");
+  system.file("/sys/fs/cgroup/a/memory.max", std::to_string(2 * kGigabyte));
+  system.file("/sys/fs/cgroup/a/cpu.max", "100000 0");
+  EXPECT_EQ(cgroup_memory(system.root()).limit, 2 * kGigabyte);
+  EXPECT_EQ(cgroup_memory(system.root()).left, CgroupMemory::kNone);
+  EXPECT_TRUE(std::isinf(cgroup_cpus(system.root()))) << "a period of zero is none";
+}
+
+TEST(Cgroup, AMachineThatDoesNotSayItsMemoryHasAGigabyteOrTheLimit) {
+  const System system;
+  const ForcedVariable root("STOPE_SYSTEM_ROOT", system.root());
+  EXPECT_EQ(memory_total_bytes(), kGigabyte);
+  EXPECT_EQ(memory_available_bytes(), kGigabyte);
+  system.unified("/a");
+  system.file("/sys/fs/cgroup/a/memory.max", std::to_string(3 * kGigabyte));
+  system.file("/sys/fs/cgroup/a/memory.current", std::to_string(kGigabyte));
+  EXPECT_EQ(memory_total_bytes(), 3 * kGigabyte);
+  const ForcedVariable again("STOPE_SYSTEM_ROOT", system.root() + "/");  // another name: nothing is remembered
+  EXPECT_EQ(memory_available_bytes(), 2 * kGigabyte);
+}
+
 }  // namespace
 }  // namespace stope

@@ -26,8 +26,10 @@ TEST(Escape, C1ControlsAndMarksOfDirection) {
 TEST(Escape, BytesThatAreNoUtf8) {
   EXPECT_EQ(escape_controls("\x9b"
                             "31m"),
-            "\\x9b31m");                                 // alone
-  EXPECT_EQ(escape_controls("\xc3"), "\\xc3");           // cut short
+            "\\x9b31m");                          // alone
+  EXPECT_EQ(escape_controls("\xc3"), "\\xc3");    // cut short
+  EXPECT_EQ(escape_controls("\xc3("), "\\xc3(");  // no byte that goes on
+  EXPECT_EQ(escape_controls("\xf5\x80\x80\x80"), "\\xf5\\x80\\x80\\x80");
   EXPECT_EQ(escape_controls("\xc0\x9b"), "\\xc0\\x9b");  // ESC, spelled too long
   EXPECT_EQ(escape_controls("\xe0\x82\x9b"), "\\xe0\\x82\\x9b");
   EXPECT_EQ(escape_controls("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate

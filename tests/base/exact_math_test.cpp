@@ -52,6 +52,8 @@ TEST(ExactMath, ExpSpecialValues) {
   expect_bits(math::exp(-0x1.74910d52d3051p+9), kTiny);  // the last above half of the smallest subnormal
   expect_bits(math::exp(-0x1.74910d52d3052p+9), 0.0);
   expect_bits(math::exp(-DBL_MAX), 0.0);
+  expect_bits(math::exp(-708.3964185322641), 0x1.000000000007cp-1022);
+  expect_bits(math::exp(-708.3964185322642), 0x0.ffffffffffe7cp-1022);  // the first below the normal numbers
 }
 
 TEST(ExactMath, SinAndCosSpecialValues) {

@@ -45,5 +45,14 @@ TEST(NameIndex, GivesTheFirstOfEqualNames) {
   EXPECT_EQ(index.find("b"), 3);
 }
 
+TEST(NameIndex, MayBeAskedAheadWhileItIsEmpty) {
+  NameIndex index;
+  index.prefetch("a");
+  EXPECT_EQ(index.find("a"), -1);
+  index.add("a");
+  index.prefetch("a");
+  EXPECT_EQ(index.find("a"), 0);
+}
+
 }  // namespace
 }  // namespace stope

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/polled_sort.hpp"
 #include "base/thread_pool.hpp"
 #include "expect_error.hpp"
 #include "stope/error.hpp"
@@ -137,6 +140,42 @@ TEST_F(Phases, LongTasksTellFromInsideAndPoll) {
   EXPECT_EQ(told_, (Told{{"rows", 10}, {"rows", 40}, {"rows", 50}}));
   run_.cancel.cancel();
   expect_error(ErrorCode::cancelled, "cancelled", [&] { task.at(5, 5); });
+}
+
+TEST_F(Phases, LongTasksTellNoMoreThanTheyAreWorth) {
+  PhaseProgress phase(run_, "rows", 100);
+  TaskProgress task(phase, run_.cancel, 50);
+  task.at(3, 2);
+  EXPECT_TRUE(told_.empty());
+  task.finish();
+  EXPECT_EQ(told_, (Told{{"rows", 50}}));
+}
+
+TEST_F(Phases, GoOnByStepsOnlyWhereNoRoundOrTotalCounts) {
+  poll_step(run_.cancel);  // no phase
+  const PhaseSpan span = PhaseSpan::share(0, 2, 1);
+  round(pool_, 1);
+  EXPECT_TRUE(told_.empty());
+  const PhaseProgress phase(run_, "rows", 0);
+  poll_step(run_.cancel);
+  pool_.parallel_for(1, run_.cancel, [&](std::int64_t, int) { poll_step(run_.cancel); });
+  EXPECT_EQ(told_, (Told{{"rows", 1}, {"rows", 2}})) << "the step inside the task is a part of it";
+}
+
+TEST_F(Phases, LongSortsGoOnAndCanBeCancelled) {
+  std::vector<int> numbers(20'000);
+  const auto scatter = [&] {
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i * 7919 % numbers.size());
+  };
+  const PhaseProgress phase(run_, "sort", 0);
+  scatter();
+  polled_sort(numbers.begin(), numbers.end(), run_.cancel, std::less<>());
+  EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+  EXPECT_GE(told_.size(), 2U) << "some 300,000 comparisons are several steps";
+  scatter();
+  run_.cancel.cancel();
+  expect_error(ErrorCode::cancelled, "cancelled",
+               [&] { polled_sort(numbers.begin(), numbers.end(), run_.cancel, std::less<>()); });
 }
 
 }  // namespace

@@ -181,6 +181,55 @@ TEST(ThreadPool, TellsProgressWhileTheCallerOnlyWaits) {
   EXPECT_TRUE(told);
 }
 
+// Three tasks, each on a thread of its own. The caller's ends at once, the next one's after the caller was told of
+// that, and the last one's after the caller, who only waits by then, was told of two.
+void run_while_the_caller_waits(ThreadPool& pool, const std::atomic<std::int64_t>& told) {
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> begun = 0, workers = 0;
+  const auto wait_for = [](const auto& reached) {
+    for (int i = 0; i < 3000 && !reached(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  };
+  pool.parallel_for(3, CancelToken(), [&](std::int64_t, int) {
+    ++begun;
+    wait_for([&] { return begun == 3; });
+    if (std::this_thread::get_id() == caller) return;
+    const int least = ++workers;
+    wait_for([&] { return told >= least; });
+  });
+}
+
+TEST(ThreadPool, CountsTasksForThePhaseWhileTheCallerOnlyWaits) {
+  std::atomic<std::int64_t> told = 0;
+  RunOptions run;
+  run.progress = [&](std::string_view, std::int64_t done, std::int64_t) { told = done; };
+  const PhaseProgress phase(run, "waiting", 0);
+  ThreadPool pool(3);
+  const auto began = std::chrono::steady_clock::now();
+  run_while_the_caller_waits(pool, told);
+  EXPECT_EQ(told, 3);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(25)) << "a task waited in vain";
+}
+
+TEST(ThreadPool, CarriesWhatTheCallbackThrowsWhileTheCallerOnlyWaits) {
+  std::atomic<std::int64_t> told = 0;
+  RunOptions run;
+  run.progress = [&](std::string_view, std::int64_t done, std::int64_t) {
+    told = done;
+    if (done == 2) throw std::runtime_error("the callback's own");
+  };
+  const PhaseProgress phase(run, "waiting", 0);
+  ThreadPool pool(3);
+  try {
+    run_while_the_caller_waits(pool, told);
+    ADD_FAILURE() << "no exception";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "the callback's own");
+  }
+  std::atomic<int> runs = 0;
+  pool.parallel_for(10, CancelToken(), [&](std::int64_t, int) { ++runs; });
+  EXPECT_EQ(runs, 10) << "the pool is of use again";
+}
+
 TEST(ThreadsFor, IsAsManyAsTheWorkIsWorth) {
   EXPECT_EQ(threads_for(0.0, 8), 1);
   EXPECT_EQ(threads_for(1e9, 8), 8);

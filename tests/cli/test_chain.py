@@ -242,3 +242,18 @@ def test_a_chain_of_cuts_that_leave_rows_out_is_refused(box):
     refuse(box, 2, "chain", "d.stope", "t.stope", "-o", "c.stope", says="leaves rows")
     run("chain", "v.stope", "t.stope", "-o", "c.stope", cwd=box)
     assert run("predict", "c.stope", "test.csv", "-q", cwd=box).text.count("\n") == N_TEST + 1
+
+
+SPECIAL = "id,w,a,b,s,y\nr1,1,1,2,7,1\nr2,2,2,3,8,2\nr3,1,3,4,7,1\nr4,3,4,9,9,2\n"
+
+
+def test_after_takes_the_roles_and_types_that_its_model_knows(tmp_path):
+    (tmp_path / "t.csv").write_text(SPECIAL)
+    named = ["--target", "y", "--nominal", "y,s", "--id", "id", "--sample-weight", "w"]
+    run("normalize", "t.csv", "--method", "range", *named, "-o", "n.csv", "--model-out", "n.stope", cwd=tmp_path)
+    both = ["classify", "t.csv", "t.csv", "--after", "n.stope", "-k", "3", "--metric", "heom", "--proba"]
+    alone = run(*both, cwd=tmp_path)
+    assert alone.text == run(*both, *named, cwd=tmp_path).text
+    assert alone.text.splitlines()[0] == "row,prediction,confidence(1),confidence(2),id"
+    other = run(*both, "--target", "s", "--nominal", "s", cwd=tmp_path, code=None)
+    assert other.code == 2 or "confidence(7)" in other.text, "the options decide before the model does"

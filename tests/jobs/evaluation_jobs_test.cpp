@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -128,7 +129,14 @@ TEST(EvaluationJobs, OptionsThatAModelDoesNotHaveAreRefused) {
   EXPECT_NE(refused({{"model", "tree"}, {"missing", "mean"}}).find("mean"), std::string::npos);
   EXPECT_NE(refused({{"n_repeats", "0"}}).find("at least 1"), std::string::npos);
   EXPECT_NE(refused({{"metrics", "gower,heom"}}, "confusion").find("one measure"), std::string::npos);
+  EXPECT_NE(refused({{"normalizations", "none,z"}}, "confusion").find("one normalisation"), std::string::npos);
   EXPECT_NE(refused({{"model", "lsq"}}, "confusion").find("lsq gives numbers"), std::string::npos);
+  const std::string numbers = refusal([&] { evaluated(mixed_table(40, false), {}, "confusion"); });
+  EXPECT_NE(numbers.find("'class' has numbers"), std::string::npos) << numbers;
+  for (const double k : {0.0, 2.5, 0x1p54, std::numeric_limits<double>::quiet_NaN()}) {
+    NamedOptions options{.texts = {}, .numbers = {{"n_neighbors", {3.0, k}}}};
+    EXPECT_NE(refusal([&] { compute("evaluate", table, options); }).find("not a whole number"), std::string::npos) << k;
+  }
 }
 
 TEST(ExplanationsByName, AreThoseOfTheFunctions) {
@@ -151,6 +159,47 @@ TEST(ExplanationsByName, AreThoseOfTheFunctions) {
     }
   });
   EXPECT_EQ(at, found.n_rows);
+}
+
+TEST(ExplanationsByName, OfNumbersHaveTheTrainingLabelsAndAreTheirMean) {
+  const Table train = mixed_table(40, false), rows = mixed_table(9, false);
+  const Predictor model = fit_model("regress", train, {.texts = {{"metric", "gower"}, {"n_neighbors", "4"}}});
+  const NamedOptions explain{.texts = {{"explain", "true"}, {"explain_attributes", "1"}}};
+  const Table found = apply_model(model, rows, explain);
+  const std::vector<double> expected = model.regress(rows);
+  ASSERT_EQ(found.n_rows, 9 * 4);
+  std::vector<double> sums(9, 0.0);
+  for (std::int64_t at = 0; at < found.n_rows; ++at) {
+    const auto row = static_cast<std::size_t>(column(found, "row").at(at));
+    const auto neighbor = static_cast<std::int64_t>(column(found, "train_index").at(at));
+    EXPECT_EQ(column(found, "prediction").at(at), expected[row]);
+    EXPECT_EQ(column(found, "train_label").at(at), column(train, "class").at(neighbor));
+    sums[row] += column(found, "vote_share").at(at) * column(found, "train_label").at(at);
+  }
+  for (std::size_t row = 0; row < sums.size(); ++row) EXPECT_NEAR(sums[row], expected[row], 1e-12);
+}
+
+TEST(ExplanationsByName, OfNeighboursWithoutALabelHaveNoVotes) {
+  const Predictor model =
+      fit_model("neighbors", mixed_table(40, true), {.texts = {{"metric", "gower"}, {"n_neighbors", "4"}}});
+  const Table found = apply_model(model, mixed_table(9, true), {.texts = {{"explain", "true"}}});
+  EXPECT_GE(found.n_rows, 9 * 4);
+  EXPECT_EQ(found.find("prediction"), -1);
+  EXPECT_EQ(found.find("vote_share"), -1);
+  EXPECT_EQ(column(found, "distance").at(0), 0.0) << "row 0 is a training row";
+}
+
+TEST(ExplanationsByName, OfTreesThatExceedTheMemoryLimitAreRefused) {
+  const Predictor tree = fit_model("tree", mixed_table(40, true), {.texts = {{"missing", "value"}}});
+  RunOptions run;
+  run.memory_limit = 8;
+  try {
+    apply_model(tree, mixed_table(1, true), {.texts = {{"explain", "true"}}}, run);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("the rules of the tree's leaves need"), std::string::npos) << error.what();
+  }
 }
 
 TEST(ExplanationsByName, OfChainsAreThoseOfTheirLastStep) {

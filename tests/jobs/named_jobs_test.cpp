@@ -114,5 +114,49 @@ TEST(NamedJobs, UnknownNamesAreInvalidArguments) {
             ErrorCode::invalid_argument);
 }
 
+TEST(NamedJobs, KindsThatNeedAnotherLabelSayWhich) {
+  const auto words = [](const std::string& kind, const Table& table) -> std::string {
+    try {
+      fit_model(kind, table);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+      return error.what();
+    }
+    return "";
+  };
+  Table unlabelled = mixed_table(20, true);
+  unlabelled.columns.pop_back();
+  EXPECT_NE(words("classify", unlabelled).find("needs a nominal label, and the table has no label"), std::string::npos);
+  EXPECT_NE(words("regress", unlabelled).find("needs a label of numbers, and the table has no label"),
+            std::string::npos);
+  EXPECT_NE(words("classify", mixed_table(20, false)).find("a nominal label, and 'class' is none"), std::string::npos);
+  EXPECT_NE(words("regress", mixed_table(20, true)).find("a label of numbers, and 'class' is none"), std::string::npos);
+}
+
+TEST(NamedJobs, AVoteOfAnotherKindIsThatOfTheModelFittedSo) {
+  const Table train = mixed_table(40, true), rows = mixed_table(9, true);
+  const Predictor uniform = fit_model("classify", train, {.texts = {{"n_neighbors", "4"}}});
+  const Predictor weighted = fit_model("classify", train, {.texts = {{"n_neighbors", "4"}, {"weights", "distance"}}});
+  const NamedOptions proba{.texts = {{"proba", "true"}}};
+  NamedOptions distance = proba;
+  distance.texts["weights"] = "distance";
+  expect_equal(apply_model(uniform, rows, distance), apply_model(weighted, rows, proba));
+  const Predictor tree = fit_model("tree", train, {.texts = {{"missing", "value"}}});
+  EXPECT_EQ(code_of([&] { apply_model(tree, rows, {.texts = {{"n_neighbors", "4"}}}); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { apply_model(tree, rows, {.texts = {{"weights", "distance"}}}); }),
+            ErrorCode::invalid_argument);
+}
+
+TEST(NamedJobs, FlagsAreFourWords) {
+  const Table table = mixed_table(40, true);
+  const Table all = compute("stats", table), few = compute("stats", table, {.texts = {{"extremes", "1"}}});
+  const auto mean = static_cast<std::size_t>(all.find("mean"));
+  EXPECT_FALSE(all.columns[mean].missing(0));
+  EXPECT_TRUE(few.columns[mean].missing(0)) << "only the extremes were asked for";
+  expect_equal(compute("stats", table, {.texts = {{"extremes", "0"}}}), all);
+  expect_equal(compute("stats", table, {.texts = {{"extremes", "true"}}}), few);
+  EXPECT_EQ(code_of([&] { compute("stats", table, {.texts = {{"extremes", "yes"}}}); }), ErrorCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace stope
