@@ -122,6 +122,26 @@ TEST(Arff, QuotesAndEscapes) {
   EXPECT_TRUE(table.columns[0].missing(14));
 }
 
+TEST(Arff, EscapesOfCAndBlanksOfEveryKind) {
+  const Table table = read(
+      "@relation r\n@attribute\fs\vstring\n@attribute \"q\" string\n@data\n"
+      "'\\a\\b\\f\\v\\r', \t'\\1018'\n'\\7x'\f,\v\"\\18\"\t\n'\\0', b \n");
+  EXPECT_EQ(table.columns[0].name, "s");
+  EXPECT_EQ(table.columns[1].name, "q");
+  EXPECT_EQ(cell(table, "s", 0), "\a\b\f\v\r");
+  EXPECT_EQ(cell(table, "q", 0), "A8");
+  EXPECT_EQ(cell(table, "s", 1), "\007x");
+  EXPECT_EQ(cell(table, "q", 1), "\0018");
+  EXPECT_EQ(cell(table, "q", 2), "b");
+}
+
+TEST(Arff, KeelsOtherWordsForInputsAndOutputs) {
+  const Table table =
+      read("@relation r\n@attribute x real[0,1]\n@attribute y {a,b}\n@input x\n@output y\n@data\n0.5,<null>\n");
+  EXPECT_EQ(table.columns[0].at(0), 0.5);
+  EXPECT_EQ(cell(table, "y", 0), "<missing>");
+}
+
 TEST(Arff, SparseRows) {
   const Table table = read(
       "@relation r\n@attribute a real\n@attribute b {first,second}\n@attribute s string\n@attribute i integer\n"
@@ -243,6 +263,20 @@ TEST(Arff, DateCalendar) {
   EXPECT_EQ(text, "1969-12-31T23:59:59");
 }
 
+TEST(Arff, DatePatternsMayHoldQuotesAndFractions) {
+  double days = 0;
+  const DatePattern quotes = DatePattern::parse("HH''mm'at'").value();
+  EXPECT_TRUE(quotes.read("06'30at", days));
+  EXPECT_EQ(days, 6.5 / 24);
+  EXPECT_FALSE(quotes.read("06'30", days));
+  EXPECT_FALSE(quotes.read("06'3:at", days));
+  EXPECT_FALSE(DatePattern::parse("").has_value());
+  EXPECT_FALSE(DatePattern::parse("yyyy'T").has_value()) << "a quote that is not closed";
+  std::string text;
+  EXPECT_TRUE(append_date(text, DateFormat::date_millis, 0.25 + 0.5 / 86400));
+  EXPECT_EQ(text, "1970-01-01T06:00:00.500");
+}
+
 TEST(Arff, RapidMinersWriter) {
   const Table table = read(
       "@RELATION RapidMinerData\r\n\r\n@ATTRIBUTE 'Outlook' {'rain','overcast','sunny'}\r\n"
@@ -284,6 +318,7 @@ TEST(Arff, BadRows) {
   expect_invalid(head + "1x,a\n", "'1x'", 5, 1);
   expect_invalid(head + "1\n", "1 value, the header declares 2 attributes", 5, 2);
   expect_invalid(head + "1,\n", "1 value", 5, 3);
+  expect_invalid("@relation r\n@attribute x real\n@data\n1,2\n", "more than 1 value", 4, 3);
   expect_invalid(head + "1,a,3\n", "more than 2 values", 5, 5);
   expect_invalid(head + "1,a,\n", "comma after the last value", 5, 5);
   expect_invalid(head + "1,,a\n", "empty field", 5, 3);
@@ -344,8 +379,8 @@ TEST(Arff, BadHeaders) {
   expect_invalid("@relation r\n@attribute x real\n@data 1\n", "after @data", 3, 7);
   expect_error("@relation r\n@attribute x real {2}\n@data\n", ErrorCode::unsupported, "weights", 2, 19);
   expect_error("@relation r\n@attribute x relational\n@data\n", ErrorCode::unsupported, "relational", 2, 14);
-  for (const char* pattern :
-       {"yy-MM-dd", "dd MMM yyyy", "yyyy-MM-dd'T'HH:mm:ssZ", "hh:mm a", "yyyy-MM-dd HH:mm:ss.S"}) {
+  for (const char* pattern : {"yy-MM-dd", "yyyy'T", "yyyy-MM-dd XXX", "dd MMM yyyy", "yyyy-MM-dd'T'HH:mm:ssZ",
+                              "hh:mm a", "yyyy-MM-dd HH:mm:ss.S"}) {
     const std::string quoted = "\"" + std::string(pattern) + "\"";
     expect_error("@relation r\n@attribute x date " + quoted + "\n@data\n", ErrorCode::unsupported,
                  "'" + std::string(pattern) + "' is not supported", 2, 19);

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "expect_error.hpp"
 #include "io/roles.hpp"
 #include "stope/error.hpp"
 
@@ -65,6 +66,21 @@ TEST(ColumnChoice, OfASecondTableSkipsWhatItLacks) {
   ReadOptions options;
   options.ignore = {"c*", "1-2", "z"};
   EXPECT_TRUE(choose_columns(names, options).ignore.empty());
+}
+
+TEST(ColumnChoice, WhatIsNoRangeIsAName) {
+  const ColumnNames names({"-1", "1-", "1-x", "x-2", "1--2", "99999999999999999999-1"}, UnknownColumns::error, "t.csv");
+  for (std::int64_t at = 0; at < 6; ++at) {
+    ReadOptions options;
+    options.nominal = {std::vector<std::string>{"-1", "1-", "1-x", "x-2", "1--2",
+                                                "99999999999999999999-1"}[static_cast<std::size_t>(at)]};
+    EXPECT_EQ(choose_columns(names, options).nominal, std::vector<std::int64_t>{at}) << options.nominal[0];
+  }
+  for (const char* none : {"-2", "2-", "2-x", "y-2", "1--3", "99999999999999999999-2", "*q", "?"}) {
+    ReadOptions options;
+    options.nominal = {none};
+    expect_error(ErrorCode::invalid_data, none, [&] { choose_columns(names, options); });
+  }
 }
 
 }  // namespace

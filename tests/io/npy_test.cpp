@@ -185,6 +185,16 @@ TEST(Npy, BadHeaders) {
   expect_error(npy(header(">f8", "False", "4,"), body), ErrorCode::unsupported, "big-endian");
   expect_error(npy(header("<f2", "False", "4,"), body), ErrorCode::unsupported, "'<f2'");
   expect_error(npy(header("<c16", "False", "2,"), body), ErrorCode::unsupported, "'<c16'");
+  expect_error(npy("{'descr': '<f8', 'fortran_order': False}", body), ErrorCode::invalid_data, "is not there");
+  expect_error(npy("{'shape': (4,), 'shape': (4,)}", body), ErrorCode::invalid_data, "repeated");
+  expect_error(npy("{'fortran_order': True, 'fortran_order': True}", body), ErrorCode::invalid_data, "repeated");
+  for (const char* odd : {"{'a\\b': 1}", "{'a\x7f': 1}"}) {
+    expect_error(npy(odd, body), ErrorCode::invalid_data, "unexpected character");
+  }
+  std::string minor = npy(header("<f8", "False", "4,"), body);
+  minor[7] = 1;
+  expect_error(minor, ErrorCode::unsupported, "NPY version 1.1");
+  expect_error(npy(header("<f8", "False", "1, 1, 1, 1, 1, 1, 1, 1, 4"), body), ErrorCode::unsupported, ", ...)");
   expect_error(npy("{'descr': [('x', '<f8')], }", body), ErrorCode::unsupported, "structured");
 }
 

@@ -30,6 +30,21 @@ TEST_F(ReadTableTest, BySuffixAndByContent) {
   EXPECT_EQ(read_table(put("odd.arff", "a,b\n1,2\n"), options).columns.size(), 2U);
 }
 
+TEST_F(ReadTableTest, ByContentBehindBlanksAndMarks) {
+  const std::string arff = "@RELATION r\n@attribute x numeric\n@data\n1\n";
+  for (const char* before : {"\xEF\xBB\xBF", "\r\n \t\n", "% one\n% two\r\n\n"}) {
+    EXPECT_EQ(read_table(put("a.data", before + arff)).columns[0].name, "x") << before;
+  }
+  std::string npy("\x93NUMPY\x01\0", 8);
+  const std::string dict = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n";
+  npy += std::string(1, static_cast<char>(dict.size())) + '\0' + dict + std::string(8, '\0');
+  EXPECT_EQ(read_table(put("a.data", npy)).columns[0].at(0), 0.0);
+  EXPECT_EQ(read_table(put("p.data", "PAR1,PAR2\n1,2\n")).columns[0].name, "PAR1");
+  EXPECT_EQ(read_table(put("p.data", "PARE,FEA1\n1,2\n")).columns[0].name, "PARE");
+  EXPECT_EQ(read_table(put("p.data", "ARROW1,FEA1\n1,2\n")).columns[0].name, "ARROW1");
+  EXPECT_EQ(read_table(put("p.data", "FEA1,b\n1,2\n")).columns[0].name, "FEA1");
+}
+
 TEST_F(ReadTableTest, RolesAndSchema) {
   const std::string schema = put("s.json", R"({"columns": [
       {"name": "x", "type": "real", "role": "regular"},

@@ -124,27 +124,6 @@ std::optional<Type> parse(std::string_view format) {
 
 }  // namespace
 
-std::int64_t width_of(const Type& type) {
-  switch (type.kind) {
-    case Kind::int8:
-    case Kind::uint8: return 1;
-    case Kind::int16:
-    case Kind::uint16:
-    case Kind::float16: return 2;
-    case Kind::int32:
-    case Kind::uint32:
-    case Kind::float32:
-    case Kind::date32: return 4;
-    case Kind::int64:
-    case Kind::uint64:
-    case Kind::float64:
-    case Kind::date64:
-    case Kind::timestamp: return 8;
-    case Kind::decimal: return type.decimal_bytes;
-    default: return 0;
-  }
-}
-
 Type parse_format(const char* format, const std::string& where, const Place& place) {
   if (format == nullptr) {
     throw Error(ErrorCode::invalid_data, where + ": its Arrow format is a null pointer", place);

@@ -51,8 +51,6 @@ constexpr bool is_date(Kind kind) {
 constexpr bool is_narrow(Kind kind) {
   return (kind >= Kind::int8 && kind <= Kind::uint16) || kind == Kind::float16 || kind == Kind::float32;
 }
-/// Bytes of one element of a fixed width; 0 for null, boolean and strings.
-std::int64_t width_of(const Type& type);
 
 /// The type of a format string. Throws unsupported, naming the type, for a type of Arrow that a table cannot hold, and
 /// invalid_data for a format that Arrow does not know. `where` begins the message ("column 'x'").

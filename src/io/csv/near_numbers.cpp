@@ -55,7 +55,8 @@ bool has_thousands(std::string_view text, char mark, char decimal) {
 // A number in any of the usual spellings; it may stand beside a sign.
 bool is_spelled_number(std::string_view text) {
   double value = 0;
-  return !text.empty() && (is_digit(without_sign(text).substr(0, 1).front()) || text.front() == '.') &&
+  const std::string_view digits = without_sign(text);  // empty for a sign alone
+  return !digits.empty() && (is_digit(digits.front()) || digits.front() == '.') &&
          (parse_number(text, value) || parse_number(text, value, ',') || has_thousands(text, ',', '.') ||
           has_thousands(text, '.', ','));
 }
