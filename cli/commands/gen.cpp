@@ -110,7 +110,7 @@ class Gen : public Command {
 
   void write_table(Session& session, std::optional<OutputFile>& file) {
     options_.seed = session.arguments().seed;
-    const TableGenerator generator(options_);
+    const TableGenerator generator(options_, session.run());
     session.json()["options"] = {
         {"kind", options_.kind}, {"columns", options_.n_columns}, {"rows", options_.n_rows}, {"seed", options_.seed}};
     if (!file) return;

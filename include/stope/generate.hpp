@@ -34,8 +34,8 @@ std::vector<GeneratedKind> generated_kinds();
 class TableGenerator {
  public:
   /// Throws invalid_argument for an unknown kind (naming the nearest one), sizes below 1, shares outside [0, 1) and
-  /// options that the kind does not have.
-  explicit TableGenerator(const GenerateOptions& options);
+  /// options that the kind does not have; out_of_memory where the columns alone exceed the run's limit.
+  explicit TableGenerator(const GenerateOptions& options, const RunOptions& run = {});
   ~TableGenerator();
   TableGenerator(TableGenerator&&) noexcept;
 

@@ -237,8 +237,8 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   result.report.threads = pool.size();
   std::unique_ptr<PermutationTest> permutations;
   if (n_permutations > 0) {
-    permutations =
-        std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed, run);
+    permutations = std::make_unique<PermutationTest>(problem, search.scorer(), search.kernels(), n_permutations, seed,
+                                                     pool.size(), run);
   }
   // Permutations take far longer than the sort, so columns need no crew.
   const std::int64_t n_alone = permutations ? n_wanted : columns_of_one_thread(n_wanted, problem.n_rows, pool.size());
@@ -271,7 +271,7 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
     }
   }
   permutations->add(on_gpus);
-  result.counts = permutations->counts(result.best);
+  result.counts = std::move(*permutations).counts(result.best);
   return result;
 }
 

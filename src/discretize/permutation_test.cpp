@@ -2,21 +2,43 @@
 #include "discretize/permutation_test.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <string>
+
+#include "base/memory.hpp"
 
 namespace stope::discretize {
 namespace {
 
 constexpr std::int64_t kMostRoundBytes = std::int64_t{1} << 28;
 
+/// What one permutation of a round takes: its labels, also as bytes, its class totals, and a worth of each thread.
+std::int64_t bytes_of_one(const DecisionProblem& problem, std::int64_t n_threads) {
+  const std::int64_t labels = problem.n_rows * static_cast<std::int64_t>(sizeof(std::int32_t) + sizeof(std::uint8_t));
+  const std::int64_t totals = problem.weighted ? 16 + problem.n_classes() * std::int64_t{sizeof(std::int64_t)} : 0;
+  return labels + std::int64_t{sizeof(std::vector<std::int64_t>)} + totals + n_threads * std::int64_t{sizeof(Worth)};
+}
+
+/// What the highest worth of every permutation takes, for as long as the test lasts. Refuses what no memory holds.
+std::int64_t bytes_of_all(std::int64_t n_permutations, const RunOptions& run) {
+  constexpr std::int64_t kBytes = sizeof(Worth);
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / kBytes;
+  const std::int64_t bytes = std::min(n_permutations, most) * kBytes;
+  require_memory("the highest scores of " + std::to_string(n_permutations) + " permutations need", bytes, run);
+  return bytes;
+}
+
 }  // namespace
 
 PermutationTest::PermutationTest(const DecisionProblem& problem, const Scorer& scorer, const NetworkKernels* kernels,
-                                 std::int64_t n_permutations, std::uint64_t seed, const RunOptions& run)
+                                 std::int64_t n_permutations, std::uint64_t seed, std::int64_t n_threads,
+                                 const RunOptions& run)
     : problem_(problem),
       scorer_(scorer),
       kernels_(kernels),
       n_permutations_(n_permutations),
-      round_bytes_(std::min(kMostRoundBytes, memory_budget(run) / 4)),
+      most_in_round_(std::min(kMostRoundBytes, (memory_budget(run) - bytes_of_all(n_permutations, run)) / 4) /
+                     bytes_of_one(problem, n_threads) / kPermutations * kPermutations),
       cancel_(run.cancel),
       shuffler_(problem, seed),
       as_good_(static_cast<std::size_t>(problem.n_attributes())) {
@@ -34,9 +56,7 @@ bool PermutationTest::next_round() {
   in_round_ = 0;
   if (n_done_ == n_permutations_) return false;
   const std::int64_t n = problem_.n_rows;
-  const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(std::int32_t));
-  const std::int64_t most = std::max(std::int64_t{kPermutations}, round_bytes_ / bytes / kPermutations * kPermutations);
-  in_round_ = std::min(most, n_permutations_ - n_done_);
+  in_round_ = std::min(std::max(std::int64_t{kPermutations}, most_in_round_), n_permutations_ - n_done_);
   classes_.resize(static_cast<std::size_t>(in_round_ * n));
   totals_.resize(static_cast<std::size_t>(in_round_));
   for (std::int64_t j = 0; j < in_round_; ++j) {
@@ -101,6 +121,7 @@ void PermutationTest::symbolic(std::int64_t index, const Worth& observed, const 
 void PermutationTest::collect(Tally& tally) {
   for (std::size_t a = 0; a < as_good_.size(); ++a) as_good_[a] += tally.as_good[a];
   std::fill(tally.as_good.begin(), tally.as_good.end(), 0);
+  highest_.reserve(static_cast<std::size_t>(n_permutations_));  // growing would hold them twice
   highest_.resize(std::max(highest_.size(), static_cast<std::size_t>(n_done_ + in_round_)));
   for (std::size_t j = 0; j < tally.highest.size(); ++j) {
     Worth& highest = highest_[static_cast<std::size_t>(n_done_) + j];
@@ -118,13 +139,12 @@ void PermutationTest::add(const GpuPermutations& found) {
   }
 }
 
-PermutationCounts PermutationTest::counts(const std::vector<AttributeBest>& best) const {
-  std::vector<Worth> sorted = highest_;
-  std::sort(sorted.begin(), sorted.end());
+PermutationCounts PermutationTest::counts(const std::vector<AttributeBest>& best) && {
+  std::sort(highest_.begin(), highest_.end());
   PermutationCounts counts;
   counts.as_good = as_good_;
   for (const AttributeBest& one : best) {
-    counts.any_as_good.push_back(sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), one.worth));
+    counts.any_as_good.push_back(highest_.end() - std::lower_bound(highest_.begin(), highest_.end(), one.worth));
   }
   return counts;
 }

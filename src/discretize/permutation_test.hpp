@@ -15,9 +15,10 @@ namespace stope::discretize {
 /// Permutations come in rounds, as many as memory allows at a time. Every attribute is tried once per round.
 class PermutationTest {
  public:
-  /// `kernels` may be null. Everything must outlive the test.
+  /// `kernels` may be null. Everything must outlive the test. Throws out_of_memory where the run's limit has no room
+  /// for a number a permutation.
   PermutationTest(const DecisionProblem& problem, const Scorer& scorer, const NetworkKernels* kernels,
-                  std::int64_t n_permutations, std::uint64_t seed, const RunOptions& run);
+                  std::int64_t n_permutations, std::uint64_t seed, std::int64_t n_threads, const RunOptions& run);
 
   /// What one thread has found in this round.
   struct Tally {
@@ -39,7 +40,8 @@ class PermutationTest {
   void collect(Tally& tally);
   /// Adds what GPUs have found of other attributes, under all permutations.
   void add(const GpuPermutations& found);
-  PermutationCounts counts(const std::vector<AttributeBest>& best) const;
+  /// Ends the test.
+  PermutationCounts counts(const std::vector<AttributeBest>& best) &&;
 
  private:
   Labels labels(std::int64_t permutation) const;
@@ -50,7 +52,7 @@ class PermutationTest {
   const Scorer& scorer_;
   const NetworkKernels* kernels_;
   std::int64_t n_permutations_, n_done_ = 0, in_round_ = 0;
-  std::int64_t round_bytes_;  // bytes that the labels of a round take
+  std::int64_t most_in_round_;  // permutations that the memory limit has room for
   CancelToken cancel_;
   bool fast_;  // whether many permutations are tried at a time
   LabelShuffler shuffler_;

@@ -1,10 +1,12 @@
 // The table of kinds, and the rows of a kind as columns (stope/generate.hpp).
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/checked.hpp"
 #include "base/exact_math.hpp"
 #include "base/guarded.hpp"
+#include "base/memory.hpp"
 #include "base/number_text.hpp"
 #include "base/thread_pool.hpp"
 #include "generate/kind.hpp"
@@ -16,18 +18,24 @@ namespace generate {
 namespace {
 
 constexpr KindRow kKinds[] = {
-    {"blobs", "a normal cloud for each class (--classes 3, --noise 1: its spread)", {true, false, true}, make_blobs},
+    {"blobs", "a normal cloud for each class (--classes 3, --noise 1: its spread)", {true, false, true}, 8, make_blobs},
     {"mixed",
      "numbers and nominal values in turn, some missing (--classes 2, --missing-share 0.05)",
      {true, true, false},
+     1200,
      make_mixed},
-    {"rules", "a class that two rules decide (--noise 0.05: share of wrong classes)", {false, false, true}, make_rules},
-    {"linear", "a target y = 3 + x1 - x2/2 + x3/3 - ... (--noise 0.1)", {false, false, true}, make_linear},
+    {"rules",
+     "a class that two rules decide (--noise 0.05: share of wrong classes)",
+     {false, false, true},
+     0,
+     make_rules},
+    {"linear", "a target y = 3 + x1 - x2/2 + x3/3 - ... (--noise 0.1)", {false, false, true}, 0, make_linear},
     {"wide",
      "as gene expression, one column in fifty tells the classes apart (--classes 2, --noise 1: by how many spreads)",
      {true, false, true},
+     0,
      make_wide},
-    {"fvecs", "vectors around a hundred centres, no label (--noise 0.3)", {false, false, true}, make_fvecs},
+    {"fvecs", "vectors around a hundred centres, no label (--noise 0.3)", {false, false, true}, 800, make_fvecs},
 };
 
 const KindRow& find_kind(const std::string& name) {
@@ -57,6 +65,16 @@ void check(const KindRow& kind, const GenerateOptions& options) {
   if (!(options.missing < 1.0))
     refuse("missing", "a share of " + number_text(options.missing) + " missing values: below 1");
   if (!(options.noise < 1e30)) refuse("noise", "noise of " + number_text(options.noise) + ": below 1e30");
+}
+
+/// Refuses a table whose columns alone, without a row, take more than the run may use.
+void require_columns(const KindRow& kind, const GenerateOptions& options, const RunOptions& run) {
+  const std::int64_t classes = kind.takes.classes ? std::max<std::int64_t>(options.n_classes, 3) : 1;
+  const std::int64_t kept = kind.bytes_a_column * (kind.make == make_blobs ? classes : 1);
+  const std::int64_t bytes = kColumnBytes + kept;
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / bytes;
+  require_memory(std::to_string(options.n_columns) + " columns without their values need",
+                 std::min(options.n_columns, most) * bytes, run);
 }
 
 }  // namespace
@@ -110,9 +128,10 @@ std::vector<GeneratedKind> generated_kinds() try {
 
 class TableGenerator::Impl {
  public:
-  explicit Impl(const GenerateOptions& options) : options_(options) {
+  Impl(const GenerateOptions& options, const RunOptions& run) : options_(options) {
     const generate::KindRow& row = generate::find_kind(options.kind);
     generate::check(row, options);
+    generate::require_columns(row, options, run);
     kind_ = row.make(options);
   }
 
@@ -163,7 +182,8 @@ class TableGenerator::Impl {
   std::unique_ptr<generate::Kind> kind_;
 };
 
-TableGenerator::TableGenerator(const GenerateOptions& options) try : impl_(std::make_unique<Impl>(options)) {
+TableGenerator::TableGenerator(const GenerateOptions& options, const RunOptions& run) try
+    : impl_(std::make_unique<Impl>(options, run)) {
 } catch (...) {
   rethrow_as_error();
 }

@@ -56,6 +56,7 @@ struct KindRow {
   const char* name;
   const char* summary;
   Takes takes;
+  std::int64_t bytes_a_column;  // kept besides the column itself; of blobs: for each class
   std::unique_ptr<Kind> (*make)(const GenerateOptions& options);
 };
 

@@ -187,3 +187,32 @@ def test_a_refusal_to_expand_a_file_needs_more_than_the_limit_leaves(tmp_path):
         text = run(*words, "--memory-limit", "50MB", cwd=tmp_path, code=4, stdin=stdin).err
         need, left = map(int, re.search(r"needs at least (\d+) bytes, but the memory limit leaves (\d+)", text).groups())
         assert need > left > 49_000_000
+
+
+def test_permutations_of_a_short_table_keep_the_limit(many):
+    """A round has millions of them, whose worths take more than the labels."""
+    limit = 80_000_000
+    peak, _ = peak_of(["discretize", "few.csv", "--target", "y", "--select", "a", "--method", "best-cut", "--sample", 6,
+                       "--permutations", 1_500_000, "-o", "x.csv", "--memory-limit", limit], many)
+    assert peak < limit + BEYOND_THE_LIMIT
+
+
+@pytest.mark.parametrize("number", [4_000_000, 2**63 - 1])
+def test_more_permutations_than_the_limit_has_room_for_are_refused_before_the_work(many, number):
+    peak, text = peak_of(["discretize", "few.csv", "--target", "y", "--select", "a", "--method", "best-cut", "--permutations", number,
+                          "-o", "y.csv", "--memory-limit", "80MB"], many, code=4)
+    assert f"the highest scores of {number} permutations need" in text
+    assert peak < BEYOND_THE_LIMIT
+    assert not (many / "y.csv").exists()
+
+
+@pytest.mark.parametrize("kind", ["blobs", "mixed", "rules", "linear", "wide", "fvecs"])
+def test_generated_tables_of_very_many_columns_keep_the_limit_or_are_refused(tmp_path, kind):
+    limit = 40_000_000
+    peak, _ = peak_of(["gen", kind, 15_000, 2, "-o", "x.csv", "--memory-limit", limit], tmp_path)
+    assert peak < limit + BEYOND_THE_LIMIT
+    for columns in (1_000_000, 2**63 - 1):
+        peak, text = peak_of(["gen", kind, columns, 2, "-o", "y.csv", "--memory-limit", limit], tmp_path, code=4)
+        assert f"{columns} columns without their values need" in text
+        assert peak < limit + BEYOND_THE_LIMIT
+    assert not (tmp_path / "y.csv").exists()
