@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
 #include "knn/filter/byte_steps.hpp"
+#include "knn/filter/inner_products.hpp"
 #include "knn/filter/present_products.hpp"
 
 namespace stope::knn {
@@ -52,13 +53,14 @@ bool fits(const ImageMap& map, ScanKind kind) {
   const FilterForm& form = map.form();
   if (form.missing == Missing::mismatch || map.n_columns() > kMostColumns) return false;
   if (kind >= ScanKind::byte_differences) return form.term == Term::absolute && form.divisor != Divisor::total;
-  return form.term == Term::square && form.divisor == Divisor::none && map.n_columns() == map.n_numeric();
+  return in_squares(form.term) && form.divisor == Divisor::none && map.n_columns() == map.n_numeric();
 }
 
 FloatProducts make_float_products(const ImageSource& source, const FloatBlocks& floats, ThreadPool& pool,
                                   const CancelToken& cancel) {
   const std::int64_t n_blocks = source.images.n_blocks, n_columns = source.map().n_columns();
   FloatProducts products;
+  const bool inner = source.map().form().term == Term::product;
   products.starts = Buffer<float>(source.n_slots());
   std::vector<double> largest(static_cast<std::size_t>(n_blocks), 0.0);
   pool.parallel_for(n_blocks, cancel, [&](std::int64_t number, int) {
@@ -72,7 +74,8 @@ FloatProducts make_float_products(const ImageSource& source, const FloatBlocks& 
     }
     for (int row = 0; row < kScanBlockRows; ++row) {
       const std::int64_t position = number * kScanBlockRows + row;
-      products.starts[position] = static_cast<float>(-0.5 * norms[row]);
+      products.starts[position] =
+          inner ? product_start(norms[row], source.images.residual, n_columns) : static_cast<float>(-0.5 * norms[row]);
       double& most = largest[static_cast<std::size_t>(number)];
       if (position < source.images.n_rows && !listed(floats.always, position)) most = std::max(most, norms[row]);
     }
@@ -86,8 +89,13 @@ namespace {
 // Rounds blocks for products.
 class ProductEncoder {
  public:
-  ProductEncoder(const EncodeKernels& kernels, const Rounding& rounding, ByteImages& result, Buffer<float>& residuals)
-      : kernels_(kernels), rounding_(rounding), result_(result), residuals_(residuals) {}
+  ProductEncoder(const EncodeKernels& kernels, const Rounding& rounding, double image_residual, ByteImages& result,
+                 Buffer<float>& residuals)
+      : kernels_(kernels),
+        rounding_(rounding),
+        image_residual_(image_residual),
+        result_(result),
+        residuals_(residuals) {}
 
   void encode(std::int64_t number, const float* block) const {
     std::int32_t squares[kScanBlockRows];
@@ -95,6 +103,12 @@ class ProductEncoder {
         block, result_.n_columns, rounding_, result_.bytes.data() + number * kScanBlockRows * result_.row_bytes(),
         squares, residuals_.data() + number * kScanBlockRows);
     std::int32_t* const starts = result_.starts.data() + number * kScanBlockRows;
+    if (result_.query_norm > 0.0) {
+      const float* const errors = residuals_.data() + number * kScanBlockRows;
+      result_.always[static_cast<std::size_t>(number)] |=
+          put_product_starts(result_, image_residual_, squares, errors, starts);
+      return;
+    }
     // In units of a product, a row's square counts query_steps / 2 times. What that rounds away makes a sum larger. A
     // nibble has 16 steps of a query: 8 n (n - 15) is half of the square of n - 7.5, less a constant, which is in the
     // query's offset.
@@ -107,6 +121,7 @@ class ProductEncoder {
  private:
   const EncodeKernels& kernels_;
   const Rounding& rounding_;
+  double image_residual_;
   ByteImages& result_;
   Buffer<float>& residuals_;
 };
@@ -178,7 +193,12 @@ ByteImages make_byte_images(const ImageSource& source, ScanKind kind, ThreadPool
   result.n_groups =
       result.n_numeric_groups + checked::ceil_div(result.n_columns - result.n_numeric, result.group_size());
   if (result.nibbles()) result.query_steps = 16.0;
-  if (result.pairs()) result.query_steps = choose_query_steps(source, result);
+  const bool inner = map.form().term == Term::product;
+  if (inner) {
+    choose_query_norm(source, result);
+  } else if (result.pairs()) {
+    result.query_steps = choose_query_steps(source, result);
+  }
   result.bytes = Buffer<std::uint8_t>(checked::mul(source.n_slots(), result.row_bytes()));
   prefer_huge_pages(result.bytes.data(), static_cast<std::size_t>(result.bytes.size()));
   result.always.assign(static_cast<std::size_t>(source.images.n_blocks), 0);
@@ -188,12 +208,13 @@ ByteImages make_byte_images(const ImageSource& source, ScanKind kind, ThreadPool
       result.always[static_cast<std::size_t>(number)] = always;
       encoder.encode(number, block);
     });
-    return list_outliers(source.images.n_rows, residuals, result.always);
+    return inner ? 0.0F : list_outliers(source.images.n_rows, residuals, result.always);
   };
   if (result.products()) {
     result.starts = Buffer<std::int32_t>(source.n_slots());
-    const float largest = encode(ProductEncoder(source.mapper.kernels(), rounding, result, residuals));
-    result.residual = norm_of_errors(largest, result.n_columns);
+    const float largest =
+        encode(ProductEncoder(source.mapper.kernels(), rounding, source.images.residual, result, residuals));
+    if (!inner) result.residual = norm_of_errors(largest, result.n_columns);
     return result;
   }
   set_mismatches(map, result);

@@ -38,6 +38,9 @@ struct ByteImages {
   std::vector<std::uint64_t> always;
   double residual = 0.0;      ///< from rounding an image to steps, over all rows that are not always listed
   std::int64_t least_by = 0;  ///< differences: the least divisor of such a row with itself, in units of `weight`
+  /// Term::product: how long a query is at most, and what its rounding may move without a mention in its cut, in steps
+  /// of queries. Starts allow for both, and for the rounding of their rows.
+  double query_norm = 0.0, query_rounding = 0.0;
 
   bool nibbles() const { return kind == ScanKind::nibble_products; }
   bool pairs() const { return kind == ScanKind::byte_pair_products; }
@@ -61,6 +64,7 @@ struct ByteImage {
   double residual = 0.0;
   double offset = 0.0;        ///< the sum that what was added to every training number adds to its products
   std::int64_t least_by = 1;  ///< differences: the least divisor with any row that is not always listed, at least 1
+  double steps = 0.0;         ///< Term::product: steps per unit of the query's image
 };
 ByteImage make_byte_image(const float* image, const ByteImages& train, std::uint8_t* bytes);
 

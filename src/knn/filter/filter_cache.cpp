@@ -23,7 +23,8 @@ ScanKind kind_of(const ImageMap& map, const WantedImages& wanted) {
   ScanKind kind = wanted.kind;
   if (whole_products(kind) && missing && wanted.has_present_products) kind = ScanKind::byte_products_present;
   const bool wants_present = missing || kind == ScanKind::byte_products_present;
-  return fits(map, kind) && (!wants_present || takes_missing(kind, wanted)) ? kind : ScanKind::differences;
+  if (!fits(map, kind) || (wants_present && !takes_missing(kind, wanted))) kind = ScanKind::differences;
+  return kind == ScanKind::differences && map.form().term == Term::product ? ScanKind::products : kind;
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ class FilterSearcher final : public Searcher {
         boxes_(boxes),
         values_(values),
         mapper_(fitted.filters().map(fitted, form), encode),
+        query_mapper_(query_map(mapper_), encode),
         splits_(splits),
         pool_(pool) {}
 
@@ -42,7 +43,7 @@ class FilterSearcher final : public Searcher {
   FilterSearcher& operator=(const FilterSearcher&) = delete;
 
   PartEnd search(const TrainPart& part, const QueryBlock& block, const Selection& selection, Lists& lists) override {
-    const RowImages queries = make_row_images(mapper_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
+    const RowImages queries = make_row_images(query_mapper_, block.rows, block.n, fitted_.width(), pool_, run_.cancel);
     take_part(part, selection, block.n, queries.missing);
     tile_queries_ = tile_queries(block.n);
     if (tile_queries_ > room_) retire_work_spaces(tile_queries_);
@@ -118,6 +119,9 @@ class FilterSearcher final : public Searcher {
       scans[static_cast<std::size_t>(kind)] = scan_of(form, static_cast<ScanKind>(kind));
     }
     return scans;
+  }
+  static std::shared_ptr<const ImageMap> query_map(const RowMapper& rows) {
+    return rows.image_map().query_map() != nullptr ? rows.image_map().query_map() : rows.shared_map();
   }
   // The plan's kind of scan, or the nearest that the instruction set has.
   ScanKind kind() const {
@@ -246,7 +250,7 @@ class FilterSearcher final : public Searcher {
   const std::array<ScanFunction, kScanKinds> scans_;
   const BoxFunctions boxes_;
   const ValueFunctions values_;
-  const RowMapper mapper_;
+  const RowMapper mapper_, query_mapper_;
   const SplitKernels& splits_;
   ThreadPool& pool_;
   FilterIndex index_;  // of the part being searched

@@ -18,6 +18,9 @@ constexpr std::int64_t kScaleSample = 1024;
 ImageMap::ImageMap(const Fitted& fitted, const FilterForm& form) : form_(form), attributes_(fitted.attributes()) {
   choose_columns(fitted);
   choose_scales(fitted);
+  // Products are bounded by those of unit vectors with rows.
+  constexpr FilterForm kUnitRows = {.missing = Missing::undefined, .space = Space::unit_rows, .finish = Finish::half};
+  if (form.term == Term::product) query_map_ = std::make_shared<const ImageMap>(fitted, kUnitRows);
 }
 
 void ImageMap::choose_columns(const Fitted& fitted) {
@@ -42,7 +45,7 @@ namespace {
 
 double weight_factor(const FilterForm& form, const Attribute& attribute) {
   if (form.term == Term::relative) return 1.0;  // |x-y| / (|x|+|y|) ignores a factor: the weight joins the sum
-  const double weight = form.term == Term::square ? std::sqrt(attribute.weight) : attribute.weight;
+  const double weight = in_squares(form.term) ? std::sqrt(attribute.weight) : attribute.weight;
   return form.space == Space::ranges ? weight / attribute.range : weight;
 }
 
@@ -159,7 +162,8 @@ void ImageMap::choose_scales(const Fitted& fitted) {
 
 bool ImageMap::bounds() const {
   constexpr std::int64_t kMostColumns = 1 << 20;  // gamma in cut() must stay near 1
-  return n_columns() <= kMostColumns && total_weight_ < 1e30 && least_weight_ > 1e-30 && scales_are_normal_;
+  return n_columns() <= kMostColumns && total_weight_ < 1e30 && least_weight_ > 1e-30 && scales_are_normal_ &&
+         (query_map_ == nullptr || query_map_->bounds());
 }
 
 bool ImageMap::lacks_values() const {

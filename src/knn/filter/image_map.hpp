@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -48,6 +49,8 @@ class ImageMap {
   /// Whether cut() holds. It does not for weights that a float cannot tell apart from 0 or infinity, nor for scales
   /// that a double cannot.
   bool bounds() const;
+  /// How queries become images where they do so in another way than training rows; otherwise null.
+  const std::shared_ptr<const ImageMap>& query_map() const { return query_map_; }
   std::int64_t n_numeric() const { return static_cast<std::int64_t>(numeric_.size()); }
   std::int64_t n_columns() const { return n_numeric() + static_cast<std::int64_t>(equality_.size()); }
   const float* mismatch() const { return mismatch_.data(); }
@@ -87,6 +90,7 @@ class ImageMap {
   double total_weight_ = 0.0, least_weight_ = 0.0;
   bool scales_are_normal_ = true;
   std::optional<ByteGrid> byte_grid_;
+  std::shared_ptr<const ImageMap> query_map_;
 };
 
 /// What all kinds of images of a training table share: the rows' places in blocks (scan.hpp), with boxes around them

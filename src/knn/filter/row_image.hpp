@@ -34,7 +34,8 @@ inline constexpr double kImageRounding = 0x1p-50;
 STOPE_HD inline double add_residual(const FilterForm& form, double residual, double value, double rounded) {
   const double error = absolute(value - rounded) + kImageRounding * absolute(value);
   switch (form.term) {
-    case Term::square: return residual + error * error;
+    case Term::square:
+    case Term::product: return residual + error * error;
     case Term::maximum: return larger(residual, error);
     case Term::absolute: return residual + error;
     case Term::relative: break;
@@ -150,7 +151,7 @@ STOPE_HD void put_equality(const RowForm& row_form, const double* row, const Put
 
 /// Returns the residual of a row from what its columns added (add_residual), widened for the rounding of that sum.
 STOPE_HD inline double finished_residual(const FilterForm& form, double residual) {
-  return (form.term == Term::square ? square_root(residual) : residual) * (1.0 + 1e-6);
+  return (in_squares(form.term) ? square_root(residual) : residual) * (1.0 + 1e-6);
 }
 
 /// Calls put(column, image) for every column of a row, and returns the residual. It is NaN for a row that no image can

@@ -13,12 +13,13 @@ namespace {
 ResidualSum residual_sum(const FilterForm& form) {
   if (form.space == Space::sphere || form.divisor == Divisor::total) return ResidualSum::none;
   if (form.missing == Missing::undefined) {
-    return form.term == Term::square ? ResidualSum::squares_of_all : ResidualSum::none;
+    return in_squares(form.term) ? ResidualSum::squares_of_all : ResidualSum::none;
   }
   switch (form.term) {
     case Term::square: return ResidualSum::squares;
     case Term::absolute: return ResidualSum::absolutes;
     case Term::maximum: return ResidualSum::maximum;
+    case Term::product:
     case Term::relative: break;
   }
   return ResidualSum::none;

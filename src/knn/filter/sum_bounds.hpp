@@ -55,6 +55,7 @@ struct SumBounds {
         const double e = residual / (share * square_root(least_weight) + residual);
         return {(1.0 + e) * share * share, (1.0 + 1.0 / e) * residual * residual};
       }
+      case Finish::negated: return {0.0, __builtin_inf()};  // ProductReach bounds it
       case Finish::identity: break;
     }
     if (form.term == Term::square) return squared(square_root(bound) * unit + residual);

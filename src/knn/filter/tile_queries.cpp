@@ -19,6 +19,7 @@ TileQueries::TileQueries(const FilterIndex& index)
     : n_columns_(index.map->n_columns()),
       box_(n_columns_),
       residuals_(kScanTileQueries),
+      reaches_(index.map->form().term == Term::product ? kScanTileQueries : 0),
       images_(n_columns_ * kScanTileQueries),
       by_column_(n_columns_ * kScanTileQueries),
       norms_(kScanTileQueries),
@@ -40,10 +41,12 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
     // Without a bound nothing is dropped, whatever the scan makes of an image that is not there.
     const bool bounded = !std::isnan(residual);
     std::copy_n(image, n_columns_, images_.data() + i * n_columns_);
+    // Scores that are no numbers have no order, and floats are all that products are compared in.
+    if (!bounded && !reaches_.empty()) std::fill_n(images_.data() + i * n_columns_, n_columns_, 0.0F);
     for (std::int64_t c = 0; c < n_columns_; ++c) {
       missing |= bounded && std::isnan(image[c]);
     }
-    if (index.kind != ScanKind::products) continue;
+    if (index.kind != ScanKind::products || !reaches_.empty()) continue;
     double norm = 0.0;
     for (std::int64_t c = 0; c < n_columns_; ++c) norm += static_cast<double>(image[c]) * static_cast<double>(image[c]);
     norms_[static_cast<std::size_t>(i)] = norm;
@@ -64,12 +67,50 @@ void TileQueries::load(const FilterIndex& index, const RowImages& block, const s
     const bool bytes = kind_ == ScanKind::byte_differences && present_bytes;
     kind_ = bytes ? ScanKind::byte_differences_present : ScanKind::differences;
   }
-  if (!in_bytes(kind_)) return;
-  const ByteImages& train = index.whole_numbers();
+  if (in_bytes(kind_)) put_byte_images(n);
+}
+
+void TileQueries::put_byte_images(std::int64_t n) {
+  const ByteImages& train = index_->whole_numbers();
   for (std::int64_t i = 0; i < n; ++i) {
-    byte_images_[static_cast<std::size_t>(i)] =
-        make_byte_image(images_.data() + i * n_columns_, train, bytes_.data() + i * train.query_bytes());
+    const float* const from = images_.data() + i * n_columns_;
+    std::uint8_t* const to = bytes_.data() + i * train.query_bytes();
+    const auto at = static_cast<std::size_t>(i);
+    byte_images_[at] =
+        reaches_.empty() ? make_byte_image(from, train, to) : make_unit_image(from, residuals_[at], train, to);
   }
+}
+
+void TileQueries::load_reaches(const double* rows, std::int64_t width, const std::int64_t* which, std::int64_t n) {
+  for (std::int64_t i = 0; i < n && !reaches_.empty(); ++i) {
+    reaches_[static_cast<std::size_t>(i)] = product_reach(*index_->map, rows + which[i] * width);
+  }
+}
+
+// A row is kept if its product with the query's image of length 1 may be at least `least`. Starts hold what rounding
+// may have taken from it, whatever the query.
+Cut TileQueries::inner_cut(std::int64_t i, double distance) const {
+  constexpr double kMost = 1e30;
+  const auto at = static_cast<std::size_t>(i);
+  Cut cut = kDropNothing;
+  // Scores are compared with those of later cuts: every cut of a query has the same norm.
+  if (in_bytes(kind_)) cut.norm = static_cast<float>(2.0 * byte_images_[at].offset);
+  const double residual = residuals_[at], least = std::min(reaches_[at].least(distance), kMost);
+  if (!(residual <= kMostUnitResidual) || !(least > -kMost)) return cut;
+  if (!in_bytes(kind_)) {
+    cut.least = -round_up(-least);
+    cut.score = -2.0F * cut.least;
+    return cut;
+  }
+  const ByteImages& train = index_->whole_numbers();
+  const ByteImage& image = byte_images_[at];
+  const double bound = least * image.steps * train.steps;
+  const double lost = std::fabs(bound) * 1e-12 + std::max(0.0, image.residual - train.query_rounding) * longest(train);
+  const double whole = std::clamp(std::floor(bound - lost + image.offset) - 1.0, -2147483648.0, 2147483647.0);
+  cut.least_bytes = static_cast<std::int32_t>(whole);
+  // Scores are floats, each with three roundings of 2^-24.
+  cut.score = round_up(2.0 * (image.offset - whole) + (std::fabs(image.offset) + std::fabs(whole)) * 0x1p-20 + 1.0);
+  return cut;
 }
 
 void TileQueries::put_box(const RowImages& block, const std::int64_t* which, std::int64_t n) {
@@ -99,6 +140,7 @@ void TileQueries::describe(Scan& scan, std::int64_t first, std::int64_t n) const
 }
 
 Cut TileQueries::cut(std::int64_t i, double distance) const {
+  if (!reaches_.empty()) return inner_cut(i, distance);
   const ImageMap& map = *index_->map;
   const double residual = residuals_[static_cast<std::size_t>(i)] + index_->images->residual;
   Cut cut = map.cut(distance, residual);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "knn/filter/filter_cache.hpp"
+#include "knn/filter/inner_products.hpp"
 #include "knn/filter/tile_box.hpp"
 
 namespace stope::knn {
@@ -19,6 +20,8 @@ class TileQueries {
   /// `present_bytes`: there is a scan of bytes with missing values.
   void load(const FilterIndex& index, const RowImages& block, const std::int64_t* which, std::int64_t n, Visit visit,
             bool present_bytes);
+  /// After load(), for Term::product: what their rows (of a block, `width` numbers each) say about products.
+  void load_reaches(const double* rows, std::int64_t width, const std::int64_t* which, std::int64_t n);
 
   /// Returns the scan that the values of queries and training rows allow.
   ScanKind kind() const { return kind_; }
@@ -31,6 +34,8 @@ class TileQueries {
 
  private:
   void put_box(const RowImages& block, const std::int64_t* which, std::int64_t n);
+  void put_byte_images(std::int64_t n);
+  Cut inner_cut(std::int64_t i, double distance) const;
   void add_product_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
   void add_present_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
   void add_byte_cut(std::int64_t i, const ImageMap::Limit& limit, Cut& cut) const;
@@ -40,10 +45,11 @@ class TileQueries {
   ScanKind kind_ = ScanKind::differences;
   TileBox box_;
   std::vector<double> residuals_;
-  Buffer<float> images_;        // row-major
-  Buffer<float> by_column_;     // [column * kScanTileQueries + query]
-  std::vector<double> norms_;   // squares of the images
-  Buffer<std::uint8_t> bytes_;  // the byte images
+  std::vector<ProductReach> reaches_;  // Term::product
+  Buffer<float> images_;               // row-major
+  Buffer<float> by_column_;            // [column * kScanTileQueries + query]
+  std::vector<double> norms_;          // squares of the images
+  Buffer<std::uint8_t> bytes_;         // the byte images
   std::vector<ByteImage> byte_images_;
   std::vector<PresentImage> present_images_;  // byte_products_present, in place of the byte images
   Buffer<std::int32_t> gaps_;

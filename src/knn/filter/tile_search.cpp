@@ -76,6 +76,7 @@ PartEnd TileSearch::run(const TileContext& context, const std::int64_t* which, s
   const bool ordered = context.index.images->ordered();
   const Visit visit = ordered && n > 1 ? context.visit : Visit::queries;  // without an order there are no boxes
   queries_.load(context.index, context.queries, which, n, visit, context.has(ScanKind::byte_differences_present));
+  queries_.load_reaches(context.block.rows, context.fitted.width(), which, n);
   std::fill(box_cuts_.begin(), box_cuts_.end(), -std::numeric_limits<float>::infinity());
   for (std::int64_t i = 0; i < n; ++i) {
     Collector& collector = collectors_[static_cast<std::size_t>(i)];

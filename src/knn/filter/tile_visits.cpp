@@ -240,10 +240,11 @@ int TileSearch::close_far_boxes(std::int64_t i, int level) {
 }
 
 // Returns the largest number of a row that can still be a neighbour of a query. The half of Finish::half is a
-// difference, which rounding may take below 0, and an equal row is then not the nearest.
+// difference, which rounding may take below 0, and an equal row is then not the nearest. A negated sum has no least.
 std::int64_t TileSearch::last_row_of(std::int64_t i) const {
   const std::int64_t last = collectors_[static_cast<std::size_t>(i)].last_row();
-  const bool least_is_zero = context_->index.map->form().finish != Finish::half;
+  const Finish finish = context_->index.map->form().finish;
+  const bool least_is_zero = finish != Finish::half && finish != Finish::negated;
   return least_is_zero && last != kAnyRow ? last - context_->part.first : kAnyRow;
 }
 

@@ -14,8 +14,14 @@ enum class Term {
   square,    ///< (x-y)^2; the sum's root is a norm
   absolute,  ///< |x-y|; the sum is a norm
   maximum,   ///< max |x-y|; a norm
-  relative   ///< |x-y| / (|x|+|y|): no norm, but insensitive to relative rounding
+  relative,  ///< |x-y| / (|x|+|y|): no norm, but insensitive to relative rounding
+  product    ///< x*y, for similarities: only the CPU's filter bounds them
 };
+
+/// Whether residuals are measured in the norm of squares.
+STOPE_HD constexpr bool in_squares(Term term) {
+  return term == Term::square || term == Term::product;
+}
 
 /// What the sum is divided by.
 enum class Divisor { none, present_weight, total };
@@ -43,6 +49,7 @@ enum class Finish {
   mean_root,    ///< sqrt(total weight * s), s the quotient by the weight compared
   half,         ///< s / 2: 1 - cos of two unit rows
   chord_angle,  ///< 2 asin(sqrt(s) / 2): the angle between two unit vectors
+  negated       ///< -s, for similarities
 };
 
 struct FilterForm {
@@ -80,7 +87,8 @@ enum class ScanSum {
   mean_absolutes,      ///< divided by the weight that both rows have
   absolutes_of_total,  ///< divided by the sum of |x| + |y|
   maximum,
-  relative
+  relative,
+  products
 };
 
 /// Returns the sum that a scan computes for the form. Missing::undefined needs no sum of its own: rows that lack a
@@ -102,6 +110,8 @@ constexpr ScanSum scan_sum(const FilterForm& form) {
       break;
     case Term::maximum: return form.divisor == Divisor::none ? ScanSum::maximum : ScanSum::none;
     case Term::relative: return form.divisor == Divisor::none ? ScanSum::relative : ScanSum::none;
+    case Term::product:
+      return form.divisor == Divisor::none && form.missing == Missing::undefined ? ScanSum::products : ScanSum::none;
   }
   return ScanSum::none;
 }
@@ -128,8 +138,10 @@ constexpr bool has_bound(const FilterForm& form) {
     case Finish::chord_angle: return squares && !per_attribute;
     case Finish::mean_root:
       return form.term == Term::square && form.divisor == Divisor::present_weight && per_attribute;
+    case Finish::negated: return scan_sum(form) == ScanSum::products && form.space == Space::attributes;
     case Finish::identity: break;
   }
+  if (form.term == Term::product) return false;
   if (form.term == Term::relative || form.divisor == Divisor::total) return form.space == Space::attributes;
   return per_attribute && (form.term != Term::square || form.divisor == Divisor::none);
 }
@@ -137,7 +149,12 @@ constexpr bool has_bound(const FilterForm& form) {
 /// Whether the sum between a row and a box is never more than that between the row and a row in the box. A box bounds
 /// differences, not shares, and no divisor that can be arbitrarily small.
 STOPE_HD constexpr bool boxes_bound(const FilterForm& form) {
-  return form.divisor != Divisor::total && form.term != Term::relative;
+  return form.divisor != Divisor::total && form.term != Term::relative && form.term != Term::product;
+}
+
+/// Whether GPUs have filters for the form.
+constexpr bool has_gpu_filter(const FilterForm& form) {
+  return form.term != Term::product;
 }
 
 /// Whether GPUs search through boxes (cuda/boxes/) by the form. Boxes around what is only equal or not exclude little.

@@ -86,10 +86,17 @@ constexpr bool searches_boxes() {
   return false;
 }
 
-/// The measures of a list that name a filter form.
+/// Whether GPUs have a filter for the measure.
+template <class M>
+constexpr bool filtered_on_gpus() {
+  if constexpr (kHasFilter<M>) return has_gpu_filter(M::kFilter);
+  return false;
+}
+
+/// The measures of a list that GPUs have a filter for.
 template <class... M>
 constexpr auto filtered(MeasureList<M...> /*list*/) {
-  return (MeasureList<>{} + ... + std::conditional_t<kHasFilter<M>, MeasureList<M>, MeasureList<>>{});
+  return (MeasureList<>{} + ... + std::conditional_t<filtered_on_gpus<M>(), MeasureList<M>, MeasureList<>>{});
 }
 
 /// The measures of a list that search through boxes.

@@ -69,8 +69,10 @@ class TypedKernel final : public MeasureKernel {
     }
   }
 
-  // The one plain term there is (HasPlainTerm) is a square.
-  bool sums_plain_squares() const override { return HasPlainTerm<M> && plain_; }
+  bool sums_plain_squares() const override {
+    if constexpr (HasPlainTerm<M> && kHasFilter<M>) return M::kFilter.term == Term::square && plain_;
+    return false;
+  }
 
   void finish_sums([[maybe_unused]] const double* sums, [[maybe_unused]] std::int64_t n,
                    [[maybe_unused]] double* out) const override {

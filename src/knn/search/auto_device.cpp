@@ -85,7 +85,7 @@ double cpu_work(const Fitted& fitted, const Method& method, std::int64_t n_queri
   const auto width = static_cast<double>(fitted.width());
   const SearchHistory::Work before = fitted.history().work(method.order);
   const bool first = before.compared < 0.0;
-  const double term = scan_term(backend, method.kind, fitted.kernel().filter_form()->term == Term::square, queries);
+  const double term = scan_term(backend, method.kind, in_squares(fitted.kernel().filter_form()->term), queries);
   return (first ? rows * width * kImageColumn : 0.0) +
          queries * ((method.values && !first ? kBoxedQuery : kFilteredQuery) +
                     (first ? rows : before.compared) * width * term + before.evaluated * exact);
@@ -122,7 +122,7 @@ SearchSize size_of(const Fitted& fitted, const Selection& selection, std::int64_
           .width = fitted.width(),
           .terms_per_pair = fitted.kernel().terms_per_pair(),
           .logarithms = fitted.kernel().uses_logarithms(),
-          .squares = form != nullptr && form->term == Term::square,
+          .squares = form != nullptr && in_squares(form->term),
           .filtered = form != nullptr && cpu != device::Backend::reference,
           .filtered_on_gpu = tensor_filter_takes(fitted, selection),
           .differences_on_gpu = difference_filter_takes(fitted, selection)};

@@ -59,6 +59,13 @@ class Sample {
     n_ = static_cast<std::int64_t>(rows.size()) / fitted.width();
     images_.resize(static_cast<std::size_t>(n_ * n_columns_));
     for (std::int64_t i = 0; i < n_; ++i) map.map(rows.data() + i * fitted.width(), images_.data() + i * n_columns_);
+    // The sample's first rows at these strides stand for queries.
+    for (std::int64_t q = 0; q < kQueries; ++q) {
+      const std::int64_t row = q * (n_ / kQueries);
+      queries_.insert(queries_.end(), image(row), image(row) + n_columns_);
+      if (map.query_map() == nullptr) continue;
+      map.query_map()->map(rows.data() + row * fitted.width(), queries_.data() + q * n_columns_);
+    }
     std::vector<float> columns(images_.size());
     for (std::int64_t i = 0; i < n_; ++i) {
       for (std::int64_t c = 0; c < n_columns_; ++c) columns[static_cast<std::size_t>(c * n_ + i)] = image(i)[c];
@@ -89,6 +96,13 @@ class Sample {
     const double most =
         std::min(rows_per_column * static_cast<double>(n_columns_), kMostKept * static_cast<double>(n_));
     return kept(residual, error) <= most;
+  }
+
+  /// Whether products of floats, the sharpest there are, leave half of the sample or less.
+  bool tells_products_apart() const {
+    const auto columns = static_cast<double>(n_columns_);
+    const double error = (columns + 8.0) * 0x1p-22 * std::sqrt(columns) * largest();
+    return kept(0.0, error) <= 0.5 * static_cast<double>(n_);
   }
 
   std::int64_t n_rows() const { return n_; }
@@ -137,7 +151,7 @@ class Sample {
   static constexpr std::int64_t kSampleValues = std::int64_t{1} << 19;  // more would cost as much as a small search
 
   const float* image(std::int64_t i) const { return images_.data() + i * n_columns_; }
-  const float* query(std::int64_t q) const { return image(q * (n_ / kQueries)); }
+  const float* query(std::int64_t q) const { return queries_.data() + q * n_columns_; }
 
   // Computes the sums over all attributes between a query and n images that lie column by column. A missing attribute
   // adds the average of the others' terms.
@@ -150,6 +164,10 @@ class Sample {
       const float* column = columns + c * n;
       const bool numeric = c < map_.n_numeric(), squares = form_.term == Term::square;
       total += weight;
+      if (form_.term == Term::product) {
+        for (std::int64_t i = 0; i < n; ++i) sums[i] -= q * column[i] == q * column[i] ? q * column[i] : 0.0F;
+        continue;
+      }
       for (std::int64_t i = 0; i < n; ++i) {
         const float difference = std::fabs(q - column[i]);
         const float term = numeric ? (squares ? difference * difference : difference) : mismatch;
@@ -175,7 +193,7 @@ class Sample {
   const ImageMap& map_;
   const FilterForm& form_;
   std::int64_t n_columns_, n_;
-  std::vector<float> images_, sums_;
+  std::vector<float> images_, queries_, sums_;
   std::vector<double> nearest_;
 };
 
@@ -202,6 +220,7 @@ ScanKind choose_kind(const ImageMap& map, const Sample& sample, const device::Ba
     if (sample.is_sharp(coarser * bytes_residual, 0.0, kBytesMayKeep)) return ScanKind::byte_products;
   }
   const double error = 2.0 * (columns + 8.0) * 0x1p-23 * 2.0 * columns * largest * largest;
+  if (map.form().term == Term::product) return ScanKind::products;
   return sample.is_sharp(0.0, error, kProductsMayKeep) ? ScanKind::products : ScanKind::differences;
 }
 
@@ -221,6 +240,10 @@ Method sampled_method(const Fitted& fitted, const ImageMap& map, const device::B
                       const RunOptions& run) {
   const Sample sample(fitted, map);
   Method method;
+  if (map.form().term == Term::product && !sample.tells_products_apart()) {
+    method.reason = "the bound rules out too little of a sample";
+    return method;
+  }
   method.engine = Engine::cpu_filter;
   method.kind = choose_kind(map, sample, backend);
   if (in_order) {
@@ -327,7 +350,7 @@ Method method_on_gpu(const Fitted& fitted, const Selection& selection, std::int6
     if (method.engine != Engine::gpu_reference) return method;
   }
   const FilterForm* form = fitted.kernel().filter_form();
-  if (form != nullptr && fitted.resident()) {
+  if (form != nullptr && has_gpu_filter(*form) && fitted.resident()) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *form);
     method.kind = map->bounds() ? kind_on_gpu(fitted, *map, n_queries, scan) : ScanKind::differences;
   }
@@ -419,7 +442,7 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
   if (scan == "products") method.kind = ScanKind::products;
   if (scan == "nibbles") method.kind = ScanKind::nibble_products;
   if (scan == "bytes") {
-    method.kind = form->term != Term::square       ? ScanKind::byte_differences
+    method.kind = !in_squares(form->term)          ? ScanKind::byte_differences
                   : form->divisor == Divisor::none ? ScanKind::byte_products
                                                    : ScanKind::byte_products_present;
   }

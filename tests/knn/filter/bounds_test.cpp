@@ -59,6 +59,57 @@ TEST(FilterBounds, ProductsBeyondTheRangeOfAFloat) {
   }
 }
 
+// Rows that differ in the last bits of a product, at sizes where squares or products vanish or overflow, and offsets
+// that leave images few digits. Half of the queries point away from the rows: their products are negative.
+TEST(FilterBounds, InnerProductsThatHardlyDiffer) {
+  constexpr std::size_t kRows = 800, kQueries = 12;
+  for (const std::size_t width : {std::size_t{1}, std::size_t{3}, std::size_t{37}, std::size_t{130}}) {
+    for (const double size : {1.0, 1e-30, 1e-100, 1e-170, 1e-310, 1e30, 1e100, 1e160}) {
+      if (effort() < 100 && (size == 1e-30 || size == 1e30 || size == 1e100)) continue;
+      for (const double offset : {0.0, 1e6}) {
+        Random random(width);
+        const auto number = [&] { return size * (offset + random.uniform() - 0.5); };
+        std::vector<std::vector<double>> columns(width, std::vector<double>(kRows)), query;
+        for (std::vector<double>& column : columns) {
+          for (double& value : column) value = number();
+        }
+        query.assign(width, std::vector<double>(kQueries));
+        for (std::size_t c = 0; c < width; ++c) {
+          for (std::size_t q = 0; q < kQueries; ++q) query[c][q] = (q % 2 == 0 ? 1.0 : -1.0) * number();
+          for (std::size_t r = 400; r < kRows; r += 3) {  // copies of other rows, some a unit away
+            columns[c][r] = r % 2 == 0 ? columns[c][r % 7] : std::nextafter(columns[c][r % 7], 1e308);
+          }
+          for (std::size_t r = 1; r < kRows; r += 11) columns[c][r] = r % 2 == 0 ? 0.0 : -0.0;
+          query[c][3] = -0.0;
+          query[c][5] *= 1e-200;
+          query[c][7] = std::copysign(c == 0 ? 1e300 : 1e-300, query[c][7]);
+        }
+        SCOPED_TRACE(std::to_string(width) + " columns of size " + std::to_string(size));
+        std::vector<double> weights;
+        if (offset > 0.0) weights.assign(width, 0.7), weights[0] = 1e5;
+        expect_the_references_answer(table_of(columns), table_of(query), "inner-product", 3, weights);
+      }
+    }
+  }
+}
+
+// The query's bytes round all but one of its numbers to 0, and the nearest row lies in the direction of what that lost.
+TEST(FilterBounds, InnerProductsThatAQuerysBytesDoNotSee) {
+  constexpr std::size_t kRows = 600, kColumns = 130, kNearest = 501;
+  std::vector<std::vector<double>> columns(kColumns, std::vector<double>(kRows)), query;
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const double sign = r % 2 == 0 ? -1.0 : 1.0;
+    columns[0][r] = r % 6 < 2 ? 0.49 * sign : 0.0;
+    for (std::size_t c = 1; c < kColumns && columns[0][r] == 0.0; ++c) columns[c][r] = c % 2 == 0 ? sign : -sign;
+  }
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    columns[c][kNearest - 1] = c == 0 ? 0.0 : -1.0;
+    columns[c][kNearest] = c == 0 ? 0.0 : 1.0;
+    query.emplace_back(4, c == 0 ? 127.0 : 0.49);
+  }
+  expect_the_references_answer(table_of(columns), table_of(query), "inner-product", 1);
+}
+
 TEST(FilterBounds, TermsThatOverflowInTheReference) {
   std::vector<double> values(2048, 1e300);
   values[3] = 8.9e307;

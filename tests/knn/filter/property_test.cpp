@@ -212,12 +212,15 @@ void expect_same_answer(const Answer& found, const Answer& expected) {
   if (!expected.refusal) expect_same(found.lists, expected.lists);
 }
 
-void compare_with_reference(const std::vector<std::string>& backends, std::int64_t n_cases, Tally& tally) {
+// `metric`: of all cases, which are then plain; empty: as drawn.
+void compare_with_reference(const std::vector<std::string>& backends, std::int64_t n_cases, const std::string& metric,
+                            Tally& tally) {
   const std::int64_t seed = from_environment("STOPE_SEED", 1);
   for (std::int64_t i = 0; i < n_cases; ++i) {
     Random random(static_cast<std::uint64_t>(seed + i));
     const std::string scan = std::vector<std::string>{"differences", "products", "nibbles", "bytes"}[random.below(4)];
-    const Case c = make_case(random, scan != "differences" && random.below(4) != 0);
+    Case c = make_case(random, !metric.empty() || (scan != "differences" && random.below(4) != 0));
+    if (!metric.empty()) c.knn.metric.name = metric;
     const bool bytes_here = backends.back() == "avx512vnni" && scan == "bytes" && random.below(2) == 0;
     const std::string& backend = bytes_here ? backends.back() : backends[random.below(backends.size())];
     const std::string order = random.below(3) != 0 ? "near" : "table";
@@ -251,17 +254,33 @@ void compare_with_reference(const std::vector<std::string>& backends, std::int64
   EXPECT_LT(tally.refused, n_cases / 4 + 1);
 }
 
-TEST(FilterProperty, EveryFastPathReturnsTheReferencesBits) {
+std::vector<std::string> vector_backends() {
   std::vector<std::string> backends;
   for (const BackendInfo& backend : device_info().backends) {
     if (backend.available && backend.name != "reference" && backend.name != "cuda") backends.push_back(backend.name);
   }
+  return backends;
+}
+
+TEST(FilterProperty, EveryFastPathReturnsTheReferencesBits) {
+  const std::vector<std::string> backends = vector_backends();
   ASSERT_FALSE(backends.empty());
   const std::int64_t n_cases = from_environment("STOPE_CASES", 20000);
   Tally tally;
-  ASSERT_NO_FATAL_FAILURE(compare_with_reference(backends, n_cases, tally));
+  ASSERT_NO_FATAL_FAILURE(compare_with_reference(backends, n_cases, "", tally));
   EXPECT_GT(tally.filtered, n_cases / 64) << "most cases must go through a filter";
   EXPECT_LT(tally.listed, tally.scanned) << "a filter that never drops a row tests nothing";
+}
+
+// Products have a bound of their own, from above, and starts of their own.
+TEST(FilterProperty, InnerProductsHaveTheReferencesBits) {
+  const std::vector<std::string> backends = vector_backends();
+  ASSERT_FALSE(backends.empty());
+  const std::int64_t n_cases = std::max<std::int64_t>(100, from_environment("STOPE_CASES", 20000) / 10);
+  Tally tally;
+  ASSERT_NO_FATAL_FAILURE(compare_with_reference(backends, n_cases, "inner-product", tally));
+  EXPECT_GT(tally.filtered, 0);
+  EXPECT_LT(tally.listed, tally.scanned);
 }
 
 /// Settings from the environment for the cases of a group: the kind of scan, and tile and part sizes.

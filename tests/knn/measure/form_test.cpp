@@ -12,7 +12,7 @@ namespace {
 
 TEST(FilterForm, HasAScanExactlyWhereThereIsAKernel) {
   std::map<ScanSum, ScanFunction> kernels;
-  for (const Term term : {Term::square, Term::absolute, Term::maximum, Term::relative}) {
+  for (const Term term : {Term::square, Term::absolute, Term::maximum, Term::relative, Term::product}) {
     for (const Divisor divisor : {Divisor::none, Divisor::present_weight, Divisor::total}) {
       for (const Missing missing : {Missing::skip, Missing::mismatch, Missing::undefined}) {
         const FilterForm form{.term = term, .divisor = divisor, .missing = missing};
@@ -23,7 +23,7 @@ TEST(FilterForm, HasAScanExactlyWhereThereIsAKernel) {
       }
     }
   }
-  EXPECT_EQ(kernels.size(), 8U);
+  EXPECT_EQ(kernels.size(), 9U);
   std::map<ScanFunction, ScanSum> sums;
   for (const auto& [sum, kernel] : kernels) sums.try_emplace(kernel, sum);
   EXPECT_EQ(sums.size(), kernels.size());

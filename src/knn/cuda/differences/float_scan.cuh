@@ -183,6 +183,7 @@ void launch_of_form(const DifferenceScan& scan, const Job& job, cudaStream_t str
     case ScanSum::absolutes_of_total: return launch_differences<AbsolutesOfTotal, Sink>(scan, job, stream);
     case ScanSum::maximum: return launch_differences<Maximum, Sink>(scan, job, stream);
     case ScanSum::relative: return launch_differences<Relative, Sink>(scan, job, stream);
+    case ScanSum::products:     // has_gpu_filter()
     case ScanSum::none: break;  // no measure names such a form: it would not compile
   }
   throw Error(ErrorCode::internal, "no scan computes this filter form");

@@ -88,6 +88,7 @@ ScanFunction scan(const FilterForm& form, ScanKind kind) {
     case ScanSum::absolutes_of_total: return differences<Term::absolute, Divisor::total>();
     case ScanSum::maximum: return differences<Term::maximum>();
     case ScanSum::relative: return differences<Term::relative>();
+    case ScanSum::products: return scan_blocks<Products<>, Term::square>;
     case ScanSum::none: break;  // no measure names such a form: it would not compile
   }
   return nullptr;
@@ -98,6 +99,7 @@ BoxFunctions box_functions(const FilterForm& form) {
     case Term::square: return {compare_boxes<Term::square>, boxes_within};
     case Term::maximum: return {compare_boxes<Term::maximum>, boxes_within};
     case Term::absolute:
+    case Term::product:
     case Term::relative: break;  // a box bounds differences, not shares: its cut drops nothing
   }
   return {compare_boxes<Term::absolute>, boxes_within};

@@ -331,7 +331,8 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
 
 // Says why the filter cannot serve a measure and a selection; empty if it can.
 std::string unfit(const Fitted& fitted, const Selection& selection) {
-  if (fitted.kernel().filter_form() == nullptr) return "no filter bounds " + std::string(fitted.measure().info.name);
+  const FilterForm* const form = fitted.kernel().filter_form();
+  if (form == nullptr || !has_gpu_filter(*form)) return "no filter bounds " + std::string(fitted.measure().info.name);
   if (selection.kind != Selection::Kind::nearest) return "no filter on the GPU for this selection";
   if (selection.ks.front() > kMostNeighbors) return "more neighbours than a filter on the GPU lists";
   return fitted.resident() ? "" : "the training table comes in parts";

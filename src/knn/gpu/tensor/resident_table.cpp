@@ -34,7 +34,8 @@ cuda_abi::Finish finish_of(Finish finish) {
     case Finish::identity: return cuda_abi::Finish::identity;
     case Finish::half: return cuda_abi::Finish::half;
     case Finish::chord_angle: return cuda_abi::Finish::chord_angle;
-    case Finish::mean_root: break;
+    case Finish::mean_root:
+    case Finish::negated: break;
   }
   throw Error(ErrorCode::internal, "a form that has no image columns");
 }

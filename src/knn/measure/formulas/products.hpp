@@ -1,6 +1,7 @@
 // RapidMiner's numerical similarities that consist of sums of products; the distance is the negated similarity.
 #pragma once
 
+#include "knn/measure/form.hpp"
 #include "knn/measure/measure.hpp"
 
 namespace stope::knn {
@@ -46,12 +47,16 @@ struct OverlapSimilarity {
 
 /// inner-product: sum yx.
 struct InnerProduct {
+  static constexpr FilterForm kFilter = {
+      .term = Term::product, .missing = Missing::undefined, .finish = Finish::negated};
+
   bool nan_if_none = true;  ///< false under Compat::rapidminer, where nothing in common gives -0.0
 
   using State = PresentSum;
   STOPE_HD void add(State& s, double x, double y, const Attribute& a) const {
     s.add(!either_missing(x, y), a.weight * (y * x));
   }
+  STOPE_HD static double plain_term(double x, double y) { return y * x; }
   STOPE_HD double finish(const State& s) const { return s.compared == 0.0 && nan_if_none ? kNaN : -s.sum; }
 };
 

@@ -178,7 +178,7 @@ TEST_F(ReferenceCuda, TablesThatComeInChunks) {
   const Table query = oracle::random_table(random, {.n_rows = 700, .n_numeric = 20});
   const SearchOptions search{.n_neighbors = 10};
   KnnOptions options;
-  options.metric.name = "inner-product";  // no filter takes it, so every distance is computed
+  options.metric.name = "inner-product";  // no filter on GPUs takes it, so every distance is computed
   const KnnIndex index = KnnIndex::fit(train, options);
   const Neighbors theirs = index.kneighbors(query, search, cpu());
   for (const std::int64_t chunk : {7000, 29999, 30000, 60000}) {
