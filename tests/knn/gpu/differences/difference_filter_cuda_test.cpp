@@ -108,7 +108,7 @@ std::vector<Filtered> filtered_measures() {
     options.metric.name = one.name;
     const KnnIndex index = KnnIndex::fit(table, options);
     const knn::FilterForm* form = index.fitted().kernel().filter_form();
-    if (form == nullptr) continue;
+    if (form == nullptr || !knn::has_gpu_filter(*form)) continue;
     one.form = *form;
     result.push_back(one);
   }
