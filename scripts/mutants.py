@@ -13,7 +13,8 @@ C++, four fifths do not compile.) The seed chooses them, and the same seed on th
 Work is done on copies of the tracked files in build/mutants. A change that does not compile, or that compiles to the
 same programs, is not counted. Code for GPUs alone is left out, and for the plug-in of Parquet and Arrow files.
 tests/equivalent_mutants.json lists changes that no test can notice, each with the reason. FILE has every change and its
-fate; a run goes on where FILE ends. --again tries FILE's survivors once more, after new tests.
+fate; a run goes on where FILE ends, also on later code: what FILE counts for a room counts towards its share. --again
+tries FILE's survivors once more, after new tests.
 """
 import argparse
 import concurrent.futures
@@ -271,6 +272,13 @@ class Run:
             with self.lock:
                 self.free.append(tree)
 
+    def without_done(self, plan):
+        """Returns what is left of a plan: without the lines in FILE, and without as many as FILE counts for a room."""
+        lines = {(each["file"], each["before"]) for each in self.done.values()}
+        counted = [each["room"] for each in self.done.values() if each["fate"] in COUNTED]
+        return {room: ([each for each in mutants if (each[0], each[2]) not in lines], wanted - counted.count(room))
+                for room, (mutants, wanted) in plan.items() if wanted > counted.count(room)}
+
     def all(self, plan):
         parts = []
         for room, (mutants, wanted) in plan.items():
@@ -347,7 +355,7 @@ def main():
     if unknown:
         sys.exit(f"no room is called {', '.join(sorted(unknown))}: {', '.join(rooms)}")
     work = Run(arguments)
-    plan = take_survivors(work.done) if arguments.again else choose(arguments.only or rooms, arguments.count, arguments.seed)
+    plan = take_survivors(work.done) if arguments.again else work.without_done(choose(arguments.only or rooms, arguments.count, arguments.seed))
     work.all(plan)
     print_table(list(work.done.values()))
 
