@@ -22,6 +22,8 @@ constexpr Row kTable[] = {
      "Tables that exceed the memory limit go to files here; without it, to /var/tmp."},
     {Variable::visible_gpus, "CUDA_VISIBLE_DEVICES", Form::text, kUsers, "numbers of GPUs",
      "The NVIDIA driver shows only these GPUs; stope quotes it if there is no GPU."},
+    {Variable::gpu_kept, "STOPE_GPU_KEPT", Form::word, kUsers, "none",
+     "No memory of a GPU, and no pinned memory, is kept from one call to the next."},
     {Variable::backend, "STOPE_BACKEND", Form::text, kTests, "reference, scalar, avx2, avx512, avx512vnni, cuda",
      "Every job uses this back end, however small it is."},
     {Variable::scan, "STOPE_SCAN", Form::word, kTests, "differences, products, nibbles, bytes",

@@ -15,6 +15,7 @@ enum class Variable {
   files_plugin,
   temporary_folder,
   visible_gpus,
+  gpu_kept,
   backend,
   scan,
   block_order,

@@ -17,9 +17,13 @@ struct FreePinned {
 };
 
 /// Allocates bytes on the current GPU, aligned to 256. Throws out_of_memory with the number of bytes. Every allocation
-/// of the plug-in passes through this function or the next one: the allocation-fault hook sits there.
+/// of the plug-in passes through this function or the next one: the allocation-fault hook sits there. Freed memory is
+/// kept for the next call (device/kept_memory.hpp); it is freed where the GPU has no room for what is asked for.
 std::unique_ptr<void, FreeDevice> allocate_device(std::int64_t bytes);
 std::unique_ptr<void, FreePinned> allocate_pinned(std::int64_t bytes);
+
+/// Memory of a GPU that is kept, and in no use.
+std::int64_t spare_device_bytes(int gpu);
 
 /// Holds `size` values, not initialised. It can be moved, not copied. Size 0 owns nothing.
 template <class T, class Free, std::unique_ptr<void, Free> (*allocate)(std::int64_t)>

@@ -83,7 +83,7 @@ int free_memory(std::int32_t gpu, std::int64_t* bytes, cuda_abi::Failure* failur
     const CurrentGpu current(gpu);
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "asking for free memory");
-    *bytes = static_cast<std::int64_t>(free);
+    *bytes = static_cast<std::int64_t>(free) + spare_device_bytes(gpu);
   });
 }
 
