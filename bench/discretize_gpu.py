@@ -7,7 +7,8 @@ sample to bench/results/discretize_gpu_<gpu>_<date>.json.
 
 "gpu" is the GPU's work, from columns in its memory. "copy" is from columns in the host's pinned memory to cuts in the
 host's memory. "call" is the wall time from a table in the host's memory to cuts or a tree there, and "processor" the
-same without the GPU. "auto" says which of them --device auto takes. The last case is the whole command, from a CSV file
+same without the GPU. "begin", "gather", "way" and "end" are the parts of a call, each timed by itself: a session made,
+columns copied to pinned memory, pieces sent, searched and collected, the session's end. "auto" says which of them --device auto takes. The last case is the whole command, from a CSV file
 to a CSV ranking.
 """
 import argparse
@@ -119,11 +120,16 @@ def verdict(figure, target):
     return "" if target is None else f", target {target:g} {'met' if figure <= target else 'NOT met'}"
 
 
+def parts_of(found):
+    return ", ".join(f"{part} {median(found, f'{part}_ms'):.2f}" for part in ("begin", "gather", "way", "end"))
+
+
 def cuts(args, case):
     name, rows, columns, classes, target, copy_target = case
     found, rival = ours(args, job="cuts", rows=rows, columns=columns, classes=classes, repeats=args.repeats), torch("cuts", rows, columns)
     gpu, copy = median(found, "gpu_ms"), median(found, "copy_ms")
-    print(f"{name}: gpu {gpu:.3f}{verdict(gpu, target)}, with copies {copy:.3f}{verdict(copy, copy_target)}, call {median(found, 'call_ms'):.2f}, "
+    print(f"{name}: gpu {gpu:.3f}{verdict(gpu, target)}, with copies {copy:.3f}{verdict(copy, copy_target)}, call {median(found, 'call_ms'):.2f} "
+          f"({parts_of(found)}), "
           f"processor {median(found, 'cpu_ms'):.2f}, auto takes the {found.get('auto')}, PyTorch {median(rival, 'ms'):.2f}, same {found.get('same', found)}", flush=True)
     return {"case": name, "stope": found, "torch": rival, "gpu_target_ms": target, "copy_target_ms": copy_target}
 

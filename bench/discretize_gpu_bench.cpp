@@ -2,26 +2,40 @@
 // CPU's. Prints one JSON object for discretize_gpu.py.
 //
 //   discretize_gpu_bench job=cuts|permutations|tree rows= columns= classes= (2) label=noise|rule depth= (of trees: any)
-//                        permutations= (1000) repeats= (20) check=yes|no
+//                        permutations= (1000) repeats= (20) threads= (all) check=yes|no
 //
 //   gpu_ms   the GPU's work without copies: cuts, also under permutations; or sorting and growing (sort_ms, grow_ms)
 //   copy_ms  cuts: wall time from columns in the host's pinned memory to cuts in the host's memory
-//   call_ms  wall time from a table in the host's memory to cuts or a tree there
+//   call_ms  wall time from a table in the host's memory to cuts or a tree there; first_ms is that of the first call,
+//            with the start of the driver. A call for cuts has these parts, each timed by itself:
+//              begin_ms   free memory asked for, a session made: its memory, streams, classes
+//              gather_ms  columns copied to pinned memory, all threads (as many as a call starts)
+//              way_ms     pieces copied to the GPU, searched there, cuts copied back
+//              end_ms     the session's end
 //   draw_ms  permutations: the part of call_ms in which one thread shuffles the labels
 //   cpu_ms   the same on the CPU, all threads, up to five times in a second
 //   core_ms  permutations: on one thread of the CPU
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/thread_pool.hpp"
+#include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
+#include "device/staging.hpp"
 #include "discretize/best_cut.hpp"
 #include "discretize/cuda_abi.hpp"
+#include "discretize/cuda_cuts.hpp"
 #include "discretize/permuted_classes.hpp"
 #include "discretize/present_classes.hpp"
+#include "discretize/stage_columns.hpp"
 #include "stope/error.hpp"
 #include "stope/tree.hpp"
 #include "support/made_table.hpp"
@@ -123,21 +137,83 @@ void time_piece(const stope::discretize::DecisionProblem& problem, std::int64_t 
   print("copy_ms", copy);
 }
 
-bool time_cuts(const Table& table, std::int64_t repeats, bool check) {
+// The parts of a call, one after the other: a call does the second and the third at the same time.
+void time_parts(const stope::discretize::DecisionProblem& problem, std::int64_t repeats, int threads) {
+  namespace d = stope::discretize;
+  const d::cuda_abi::Functions& functions = *stope::device::cuda().functions->discretize;
+  const d::PresentClasses classes(problem);
+  const d::cuda_abi::Decisions decisions = {classes.of_row.data(), classes.totals.data(), classes.n_rows(), classes.n(),
+                                            d::cuda_abi::Type::float32};
+  const std::int64_t n = problem.n_attributes(), bytes = 4 * problem.n_rows;
+  const std::int64_t of_piece = std::clamp<std::int64_t>(d::cut_piece_bytes(problem.n_rows) / bytes, 1, n);
+  std::vector<std::int64_t> all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  std::vector<d::cuda_abi::Cut> cuts(static_cast<std::size_t>(of_piece));
+  std::vector<double> begin, gather, way, end;
+  Clock::time_point start = Clock::now();
+  const auto lap = [&](std::vector<double>& of) {
+    of.push_back(milliseconds_since(start));
+    start = Clock::now();
+  };
+  const auto pieces = [&](const auto& visit) {
+    int slot = 0;
+    for (std::int64_t i = 0; i < n; i += of_piece, slot ^= 1) {
+      visit(std::span(all).subspan(static_cast<std::size_t>(i), static_cast<std::size_t>(std::min(of_piece, n - i))),
+            slot);
+    }
+  };
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    start = Clock::now();
+    stope::device::usable_gpu_memory(0, {});
+    d::cuda_abi::Session* session = nullptr;
+    checked_call([&](auto* failure) { return functions.create(0, &decisions, of_piece, &session, failure); });
+    lap(begin);
+    {
+      stope::ThreadPool pool(stope::device::staging_threads(on("cuda", threads), bytes * n),
+                             stope::device::kStagingAwake);
+      pieces([&](auto piece, int slot) { d::stage_columns(problem, piece, pool, functions.columns(session, slot)); });
+    }
+    lap(gather);
+    double seconds = 0.0;
+    bool under_way[2] = {};
+    const auto collect = [&](int slot) {
+      if (!under_way[slot]) return;
+      checked_call([&](auto* failure) { return functions.collect(session, slot, cuts.data(), &seconds, failure); });
+    };
+    pieces([&](auto piece, int slot) {
+      collect(slot);
+      checked_call([&](auto* failure) { return functions.submit(session, slot, std::ssize(piece), failure); });
+      under_way[slot] = true;
+    });
+    for (const int slot : {0, 1}) collect(slot);
+    lap(way);
+    functions.destroy(session);
+    lap(end);
+  }
+  print("begin_ms", begin);
+  print("gather_ms", gather);
+  print("way_ms", way);
+  print("end_ms", end);
+}
+
+bool time_cuts(const Table& table, std::int64_t repeats, int threads, bool check) {
   namespace d = stope::discretize;
   const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error);
   const auto find = [&](const char* device) {
-    return d::best_cut_of_each(problem, stope::Criterion::discernibility, 0, 0, on(device));
+    return d::best_cut_of_each(problem, stope::Criterion::discernibility, 0, 0, on(device, threads));
   };
   std::vector<double> call;
-  d::BestCutRun found;
+  Clock::time_point start = Clock::now();
+  d::BestCutRun found = find("cuda");
+  print("first_ms", {milliseconds_since(start)});
   for (std::int64_t i = 0; i < repeats; ++i) {
-    const Clock::time_point start = Clock::now();
+    start = Clock::now();
     found = find("cuda");
     call.push_back(milliseconds_since(start));
   }
   print("call_ms", call);
   time_piece(problem, repeats);
+  time_parts(problem, repeats, threads);
   if (!check) return true;
   print_choice(find("auto").report.backend);
   const d::BestCutRun want = time_processor([&] { return find("cpu"); });
@@ -218,12 +294,13 @@ void run(stope::bench::Words words) {
   const std::int64_t classes = words.integer("classes", 2), depth = words.integer("depth", -1);
   const bool by_rule = words.text("label", "noise") == "rule", check = words.text("check", "yes") == "yes";
   const std::int64_t repeats = words.integer("repeats", 20), permutations = words.integer("permutations", 1000);
+  const auto threads = static_cast<int>(words.integer("threads", 0));  // of cuts
   words.done();
   const Table table = make(rows, columns, classes, by_rule);
   std::printf("{");
   const bool is_same = job == "tree"           ? time_tree(table, depth, repeats, check)
                        : job == "permutations" ? time_permutations(table, permutations, repeats, check)
-                                               : time_cuts(table, repeats, check);
+                                               : time_cuts(table, repeats, threads, check);
   std::printf("\"checked\": %s, \"same\": %s}\n", check ? "true" : "false", is_same ? "true" : "false");
 }
 

@@ -10,6 +10,7 @@
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
+#include "device/staging.hpp"
 #include "discretize/column_network.hpp"
 #include "discretize/cuda_abi.hpp"
 #include "discretize/permuted_classes.hpp"
@@ -25,12 +26,6 @@ namespace {
 
 using cuda_abi::Failure;
 using device::checked_call;
-
-// Large enough to hide launches, small enough for copies and computation to overlap. Pinned memory takes long to
-// allocate; only the sort of long columns is worth more of it.
-constexpr std::int64_t piece_bytes(std::int64_t n_rows) {
-  return std::int64_t{n_rows <= cuda_abi::kShortRows ? 4 : 16} << 20;
-}
 
 const cuda_abi::Functions& functions() {
   return *device::plugin().discretize;
@@ -76,7 +71,7 @@ std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t
     return memory_of(decisions, n, value_bytes) <= most && (run.memory_limit <= 0 || pinned <= run.memory_limit);
   };
   const std::int64_t bytes = decisions.n_rows * value_bytes;
-  std::int64_t n = std::clamp<std::int64_t>(piece_bytes(decisions.n_rows) / bytes, 1, n_columns);
+  std::int64_t n = std::clamp<std::int64_t>(cut_piece_bytes(decisions.n_rows) / bytes, 1, n_columns);
   while (!fits(n) && n > 1) n /= 2;
   if (fits(n)) return n;
   throw Error(ErrorCode::out_of_memory, "the best cut of a column of " + std::to_string(decisions.n_rows) +
@@ -102,7 +97,8 @@ class Worker {
   double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
     const auto n = static_cast<std::int64_t>(attributes_.size());
     const std::int64_t bytes = bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
-    pool_ = std::make_unique<ThreadPool>(std::max(staging_threads(run_, bytes * n) / static_cast<int>(step), 1));
+    pool_ = std::make_unique<ThreadPool>(std::max(device::staging_threads(run_, bytes * n) / static_cast<int>(step), 1),
+                                         device::kStagingAwake);
     cuda_abi::Session* made = nullptr;
     checked_call([&](Failure* failure) { return functions().create(gpu, &decisions, of_piece_, &made, failure); });
     session_.reset(made);

@@ -6,9 +6,16 @@
 #include <vector>
 
 #include "discretize/best_cut.hpp"
+#include "discretize/cuda_abi.hpp"
 #include "stope/run.hpp"
 
 namespace stope::discretize {
+
+/// What columns come in: large enough to hide launches, small enough for copies and computation to overlap. The sort of
+/// long columns wants more of them at once.
+constexpr std::int64_t cut_piece_bytes(std::int64_t n_rows) {
+  return std::int64_t{n_rows <= cuda_abi::kShortRows ? 4 : 16} << 20;
+}
 
 /// Returns why a GPU cannot look for the cuts, or null if it can.
 const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations);

@@ -9,7 +9,6 @@ namespace stope::discretize {
 namespace {
 
 constexpr std::int64_t kTaskBytes = std::int64_t{256} << 10;
-constexpr std::int64_t kThreadBytes = std::int64_t{4} << 20;  // several times what is copied while a thread starts
 
 const void* values_of(const Attribute& attribute) {
   if (attribute.symbolic) return attribute.codes();
@@ -20,11 +19,6 @@ const void* values_of(const Attribute& attribute) {
 
 std::int64_t bytes_of(const Attribute& attribute, std::int64_t n_rows) {
   return n_rows * (std::holds_alternative<Buffer<double>>(attribute.data) ? 8 : 4);
-}
-
-int staging_threads(const RunOptions& run, std::int64_t bytes) {
-  const int most = run.threads > 0 ? run.threads : available_threads();
-  return static_cast<int>(std::clamp<std::int64_t>(bytes / kThreadBytes, 1, most));
 }
 
 void stage_columns(const DecisionProblem& problem, std::span<const std::int64_t> attributes, ThreadPool& pool,

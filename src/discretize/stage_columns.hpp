@@ -6,15 +6,11 @@
 
 #include "base/thread_pool.hpp"
 #include "discretize/problem.hpp"
-#include "stope/run.hpp"
 
 namespace stope::discretize {
 
 /// Bytes of an attribute's values.
 std::int64_t bytes_of(const Attribute& attribute, std::int64_t n_rows);
-
-/// How many of the run's threads are worth starting to copy that many bytes.
-int staging_threads(const RunOptions& run, std::int64_t bytes);
 
 /// Copies attributes of one type.
 void stage_columns(const DecisionProblem& problem, std::span<const std::int64_t> attributes, ThreadPool& pool,

@@ -12,6 +12,7 @@
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
+#include "device/staging.hpp"
 #include "discretize/present_classes.hpp"
 #include "discretize/sort_memory.hpp"
 #include "discretize/stage_columns.hpp"
@@ -254,7 +255,8 @@ class CudaGrowth {
     const std::int64_t bytes = discretize::bytes_of(attribute(attributes[0]), problem_.n_rows);
     const auto together = static_cast<std::size_t>(piece_bytes / bytes);
     const int n_gpus = static_cast<int>(sessions_.size());
-    ThreadPool pool(std::max(discretize::staging_threads(run_, bytes * std::ssize(attributes)) / n_gpus, 1));
+    ThreadPool pool(std::max(device::staging_threads(run_, bytes * std::ssize(attributes)) / n_gpus, 1),
+                    device::kStagingAwake);
     for (; !attributes.empty(); slot = (slot + 1) % cuda_abi::kSlots) {
       run_.cancel.check();
       const auto piece = attributes.first(std::min(together, attributes.size()));
