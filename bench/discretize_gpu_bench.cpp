@@ -19,17 +19,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <numeric>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
-#include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "device/staging.hpp"
+#include "device/staging_threads.hpp"
 #include "discretize/best_cut.hpp"
 #include "discretize/cuda_abi.hpp"
 #include "discretize/cuda_cuts.hpp"
@@ -155,13 +153,6 @@ void time_parts(const stope::discretize::DecisionProblem& problem, std::int64_t 
     of.push_back(milliseconds_since(start));
     start = Clock::now();
   };
-  const auto pieces = [&](const auto& visit) {
-    int slot = 0;
-    for (std::int64_t i = 0; i < n; i += of_piece, slot ^= 1) {
-      visit(std::span(all).subspan(static_cast<std::size_t>(i), static_cast<std::size_t>(std::min(of_piece, n - i))),
-            slot);
-    }
-  };
   for (std::int64_t i = 0; i < repeats; ++i) {
     start = Clock::now();
     stope::device::usable_gpu_memory(0, {});
@@ -169,9 +160,14 @@ void time_parts(const stope::discretize::DecisionProblem& problem, std::int64_t 
     checked_call([&](auto* failure) { return functions.create(0, &decisions, of_piece, &session, failure); });
     lap(begin);
     {
-      stope::ThreadPool pool(stope::device::staging_threads(on("cuda", threads), bytes * n),
-                             stope::device::kStagingAwake);
-      pieces([&](auto piece, int slot) { d::stage_columns(problem, piece, pool, functions.columns(session, slot)); });
+      const stope::device::StagedSizes sizes{.all = bytes * n, .piece = bytes * of_piece};
+      stope::device::Staging staging(
+          sizes, stope::device::staging_threads(on("cuda", threads), sizes.all),
+          [&](std::int64_t at, std::int64_t part, char* to) { d::write_columns(problem, all, at, part, to); });
+      for (std::int64_t piece = 0; piece < staging.n_pieces(); ++piece) {
+        staging.allow_next(static_cast<char*>(functions.columns(session, static_cast<int>(piece % 2))));
+        staging.fill();
+      }
     }
     lap(gather);
     double seconds = 0.0;
@@ -180,11 +176,13 @@ void time_parts(const stope::discretize::DecisionProblem& problem, std::int64_t 
       if (!under_way[slot]) return;
       checked_call([&](auto* failure) { return functions.collect(session, slot, cuts.data(), &seconds, failure); });
     };
-    pieces([&](auto piece, int slot) {
-      collect(slot);
-      checked_call([&](auto* failure) { return functions.submit(session, slot, std::ssize(piece), failure); });
-      under_way[slot] = true;
-    });
+    int next = 0;
+    for (std::int64_t first = 0; first < n; first += of_piece, next ^= 1) {
+      collect(next);
+      const std::int64_t together = std::min(of_piece, n - first);
+      checked_call([&](auto* failure) { return functions.submit(session, next, together, failure); });
+      under_way[next] = true;
+    }
     for (const int slot : {0, 1}) collect(slot);
     lap(way);
     functions.destroy(session);

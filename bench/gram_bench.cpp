@@ -131,10 +131,9 @@ void print_kernels(const Matrix& matrix, const stope::RunOptions& run, int repea
   const auto block = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(groups)));
   GpuRows gpu(0, *rows, {0, groups, block}, nullptr, 1, run);
   if (!gpu.resident()) return;
-  stope::ThreadPool pool(run.threads);
   std::vector<double> sums(static_cast<std::size_t>(padded_columns(matrix.columns)));
   gpu.begin({cuda_abi::Mode::gram, 1, matrix.x.data(), nullptr});
-  gpu.run(0, pool, run.cancel);
+  gpu.run(0, run);
   gpu.finish(nullptr, sums.data());
   std::printf("\"kernels_ms\": [");
   for (int i = 0; i < repeats; ++i) std::printf("%s%.5f", i > 0 ? ", " : "", static_cast<double>(gpu.measure(20)));

@@ -11,6 +11,7 @@
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "device/staging.hpp"
+#include "device/staging_threads.hpp"
 #include "discretize/column_network.hpp"
 #include "discretize/cuda_abi.hpp"
 #include "discretize/permuted_classes.hpp"
@@ -95,23 +96,13 @@ class Worker {
 
   /// Returns the seconds that the GPU worked. After that, highest() is of the permutations of `decisions`.
   double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
-    const auto n = static_cast<std::int64_t>(attributes_.size());
-    const std::int64_t bytes = bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
-    pool_ = std::make_unique<ThreadPool>(std::max(device::staging_threads(run_, bytes * n) / static_cast<int>(step), 1),
-                                         device::kStagingAwake);
+    first_ = first;
+    step_ = step;
     cuda_abi::Session* made = nullptr;
     checked_call([&](Failure* failure) { return functions().create(gpu, &decisions, of_piece_, &made, failure); });
     session_.reset(made);
     cuts_.resize(static_cast<std::size_t>(of_piece_));
-    const std::int64_t n_pieces = (n + of_piece_ - 1) / of_piece_;
-    std::int64_t submitted = first;
-    for (std::int64_t collected = first; collected < n_pieces; collected += step) {
-      for (; submitted < n_pieces && submitted < collected + cuda_abi::kSlots * step; submitted += step) {
-        run_.cancel.check();
-        submit(submitted, slot_of(submitted, first, step));
-      }
-      collect(collected, slot_of(collected, first, step));
-    }
+    send_and_collect();
     highest_.resize(static_cast<std::size_t>(decisions.n_permutations));
     if (highest_.empty()) return gpu_seconds_;
     checked_call([&](Failure* failure) { return functions().highest(session_.get(), highest_.data(), failure); });
@@ -120,31 +111,58 @@ class Worker {
   const std::vector<std::int32_t>& highest() const { return highest_; }
 
  private:
-  static int slot_of(std::int64_t piece, std::int64_t first, std::int64_t step) {
-    return static_cast<int>((piece - first) / step % cuda_abi::kSlots);
+  // Piece `number` of this GPU. The last of all pieces may be shorter.
+  std::span<const std::int64_t> piece(std::int64_t number) const {
+    const std::int64_t begin = (first_ + number * step_) * of_piece_;
+    return std::span(attributes_)
+        .subspan(static_cast<std::size_t>(begin),
+                 static_cast<std::size_t>(std::min(of_piece_, std::ssize(attributes_) - begin)));
   }
-  std::int64_t begin_of(std::int64_t piece) const { return piece * of_piece_; }
-  std::int64_t end_of(std::int64_t piece) const {
-    return std::min(begin_of(piece) + of_piece_, static_cast<std::int64_t>(attributes_.size()));
+  static int slot_of(std::int64_t number) { return static_cast<int>(number % cuda_abi::kSlots); }
+
+  // While the GPU is at one piece, threads write the next, and this one takes the cuts of the piece before.
+  void send_and_collect() {
+    const std::int64_t n_pieces = checked::ceil_div(std::ssize(attributes_), of_piece_);
+    if (first_ >= n_pieces) return;
+    const std::int64_t n = checked::ceil_div(n_pieces - first_, step_);
+    const std::int64_t column =
+        bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
+    const device::StagedSizes sizes{.all = ((n - 1) * of_piece_ + std::ssize(piece(n - 1))) * column,
+                                    .piece = of_piece_ * column};
+    const int threads = device::staging_threads(run_, column * std::ssize(attributes_)) / static_cast<int>(step_);
+    device::Staging staging(sizes, std::max(threads, 1), [&](std::int64_t at, std::int64_t bytes, char* to) {
+      write_columns(problem_, piece(at / sizes.piece), at % sizes.piece, bytes, to);
+    });
+    const auto allow = [&](std::int64_t number) {
+      if (number < n) staging.allow_next(static_cast<char*>(functions().columns(session_.get(), slot_of(number))));
+    };
+    allow(0);
+    for (std::int64_t number = 0; number < n; ++number) {
+      run_.cancel.check();
+      staging.fill();
+      checked_call([&](Failure* failure) {
+        return functions().submit(session_.get(), slot_of(number), std::ssize(piece(number)), failure);
+      });
+      if (number > 0) collect(number - 1);
+      allow(number + 1);
+      if (number > 0) settle(piece(number - 1));
+    }
+    collect(n - 1);
+    settle(piece(n - 1));
   }
 
-  void submit(std::int64_t piece, int slot) {
-    const std::int64_t n = end_of(piece) - begin_of(piece);
-    stage_columns(
-        problem_,
-        std::span(attributes_).subspan(static_cast<std::size_t>(begin_of(piece)), static_cast<std::size_t>(n)), *pool_,
-        functions().columns(session_.get(), slot));
-    checked_call([&](Failure* failure) { return functions().submit(session_.get(), slot, n, failure); });
-  }
-
-  void collect(std::int64_t piece, int slot) {
+  void collect(std::int64_t number) {
     double seconds = 0.0;
-    checked_call(
-        [&](Failure* failure) { return functions().collect(session_.get(), slot, cuts_.data(), &seconds, failure); });
+    checked_call([&](Failure* failure) {
+      return functions().collect(session_.get(), slot_of(number), cuts_.data(), &seconds, failure);
+    });
     gpu_seconds_ += seconds;
-    for (std::int64_t i = begin_of(piece); i < end_of(piece); ++i) {
-      const std::int64_t attribute = attributes_[static_cast<std::size_t>(i)];
-      const cuda_abi::Cut& cut = cuts_[static_cast<std::size_t>(i - begin_of(piece))];
+  }
+
+  void settle(std::span<const std::int64_t> attributes) {
+    for (std::size_t i = 0; i < attributes.size(); ++i) {
+      const std::int64_t attribute = attributes[i];
+      const cuda_abi::Cut& cut = cuts_[i];
       if (cut.w == cuda_abi::kUndecided) {
         open_.push_back(attribute);
         continue;
@@ -166,8 +184,8 @@ class Worker {
   std::vector<std::int64_t>& open_;
   const std::int64_t of_piece_;
   const RunOptions& run_;
+  std::int64_t first_ = 0, step_ = 1;
   double gpu_seconds_ = 0.0;
-  std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<cuda_abi::Session, Destroy> session_;
   std::vector<cuda_abi::Cut> cuts_;
   std::vector<std::int32_t> highest_;
@@ -269,8 +287,9 @@ std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, cons
   device::note_cuda_use();
   const PresentClasses classes(problem);
   const std::int64_t of_session = memory_of_session(gpus, run);
-  PermutedClasses permuted(problem, classes, permutations.n, permutations.seed, round_bytes(of_session, run),
-                           run.cancel);
+  // To look for the memory budget takes as long as a small search.
+  const std::int64_t of_round = permutations.n > 0 ? round_bytes(of_session, run) : 0;
+  PermutedClasses permuted(problem, classes, permutations.n, permutations.seed, of_round, run.cancel);
   std::vector<std::int64_t> open;
   do {
     permuted.next();

@@ -1,10 +1,9 @@
-// Copies columns into pinned memory, one behind the other, on their way to a GPU.
+// Columns one behind the other, as they go to a GPU (device/staging.hpp).
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "base/thread_pool.hpp"
 #include "discretize/problem.hpp"
 
 namespace stope::discretize {
@@ -12,8 +11,8 @@ namespace stope::discretize {
 /// Bytes of an attribute's values.
 std::int64_t bytes_of(const Attribute& attribute, std::int64_t n_rows);
 
-/// Copies attributes of one type.
-void stage_columns(const DecisionProblem& problem, std::span<const std::int64_t> attributes, ThreadPool& pool,
-                   void* to);
+/// Writes bytes [at, at + n) of attributes of one type, as they lie one behind the other.
+void write_columns(const DecisionProblem& problem, std::span<const std::int64_t> attributes, std::int64_t at,
+                   std::int64_t n, char* to);
 
 }  // namespace stope::discretize

@@ -7,6 +7,8 @@
 #include "base/checked.hpp"
 #include "base/environment.hpp"
 #include "device/cuda_plugin.hpp"
+#include "device/staging.hpp"
+#include "device/staging_threads.hpp"
 #include "gram/shape.hpp"
 #include "stope/error.hpp"
 
@@ -16,8 +18,8 @@ namespace {
 using cuda_abi::Failure;
 using device::checked_call;
 
-// Pinned memory per slot. A bus of 55 GB/s copies it in half a millisecond, as long as some calls take.
-constexpr std::int64_t kPieceBytes = std::int64_t{32} << 20;
+// Pinned memory per slot, which takes long to allocate. A bus of 55 GB/s copies it in 150 microseconds.
+constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
 constexpr std::int64_t kAlignment = 16;  // rows on the GPU are aligned to that
 
 const cuda_abi::Functions& functions() {
@@ -110,43 +112,53 @@ void GpuRows::begin(const cuda_abi::Job& job) {
   checked_call([&](Failure* failure) { return functions().begin(session_.get(), &job, failure); });
 }
 
-void GpuRows::run(std::int64_t part, ThreadPool& pool, const CancelToken& cancel) {
+void GpuRows::run(std::int64_t part, const RunOptions& run) {
   const std::int64_t first = first_row_ + part * spec_.held_rows, n = std::min(spec_.held_rows, end_row_ - first);
   const int buffer = static_cast<int>(part % spec_.n_buffers);
-  if (!resident() || !loaded_) load(buffer, first, n, pool, cancel);
+  if (!resident() || !loaded_) load(buffer, first, n, run);
   loaded_ = resident();
   checked_call([&](Failure* failure) { return functions().run(session_.get(), buffer, first, n, failure); });
 }
 
-// Copies rows piece by piece through pinned memory: one piece is filled while the other is copied.
-void GpuRows::load(int buffer, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) {
-  for (std::int64_t at = 0; at < n; at += piece_rows_, next_slot_ = (next_slot_ + 1) % cuda_abi::kSlots) {
-    const std::int64_t piece = std::min(piece_rows_, n - at);
-    const int slot = next_slot_;
-    checked_call([&](Failure* failure) { return functions().wait(session_.get(), slot, failure); });
-    fill(pieces_[slot].data(), first + at, piece, pool, cancel);
+// Copies rows piece by piece through pinned memory: one piece is written while the other is copied.
+void GpuRows::load(int buffer, std::int64_t first, std::int64_t n, const RunOptions& run) {
+  constexpr std::int64_t kTaskBytes = std::int64_t{256} << 10;
+  const std::int64_t stride = spec_.row_stride * spec_.element_bytes;
+  const device::StagedSizes sizes{.all = n * stride,
+                                  .piece = piece_rows_ * stride,
+                                  .task = std::max<std::int64_t>(1, kTaskBytes / stride) * stride};
+  device::Staging staging(
+      sizes, device::staging_threads(run, sizes.all),
+      [&](std::int64_t at, std::int64_t bytes, char* to) { write_rows(first + at / stride, bytes / stride, to); });
+  const auto allow = [&] {
+    checked_call([&](Failure* failure) { return functions().wait(session_.get(), next_slot_, failure); });
+    staging.allow_next(pieces_[next_slot_].data());
+  };
+  if (n > 0) allow();
+  for (std::int64_t piece = 0; piece < staging.n_pieces(); ++piece) {
+    run.cancel.check();
+    staging.fill();
+    const std::int64_t rows = staging.bytes_of(piece) / stride;
     checked_call([&](Failure* failure) {
-      return functions().load(session_.get(), buffer, slot, pieces_[slot].data(), at, piece, failure);
+      return functions().load(session_.get(), buffer, next_slot_, pieces_[next_slot_].data(), piece * piece_rows_, rows,
+                              failure);
     });
-    copied_bytes_ += piece * spec_.row_stride * spec_.element_bytes;
+    copied_bytes_ += rows * stride;
+    next_slot_ = (next_slot_ + 1) % cuda_abi::kSlots;
+    if (piece + 1 < staging.n_pieces()) allow();
   }
 }
 
 // Writes rows with the GPU's stride. The gaps between them are written, too, so that nothing uninitialised is copied.
-void GpuRows::fill(char* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const {
-  constexpr std::int64_t kTaskBytes = std::int64_t{1} << 20;
+void GpuRows::write_rows(std::int64_t first, std::int64_t n, char* to) const {
   const std::int64_t element = spec_.element_bytes, width = spec_.n_columns * element;
   const std::int64_t stride = spec_.row_stride * element, from_stride = rows_.row_stride() * element;
-  const std::int64_t task_rows = std::max<std::int64_t>(1, kTaskBytes / stride);
-  pool.parallel_for(checked::ceil_div(n, task_rows), cancel, [&](std::int64_t task, int) {
-    const std::int64_t begin = task * task_rows, end = std::min(n, begin + task_rows);
-    std::vector<char> scratch(rows_.in_place() ? 0 : static_cast<std::size_t>((end - begin) * from_stride));
-    const auto* from = static_cast<const char*>(rows_.rows(first + begin, end - begin, scratch.data()));
-    for (std::int64_t row = begin; row < end; ++row, from += from_stride) {
-      std::memcpy(to + row * stride, from, static_cast<std::size_t>(width));
-      std::memset(to + row * stride + width, 0, static_cast<std::size_t>(stride - width));
-    }
-  });
+  std::vector<char> scratch(rows_.in_place() ? 0 : static_cast<std::size_t>(n * from_stride));
+  const auto* from = static_cast<const char*>(rows_.rows(first, n, scratch.data()));
+  for (std::int64_t row = 0; row < n; ++row, from += from_stride) {
+    std::memcpy(to + row * stride, from, static_cast<std::size_t>(width));
+    std::memset(to + row * stride + width, 0, static_cast<std::size_t>(stride - width));
+  }
 }
 
 void GpuRows::finish(double* y, double* sums) {

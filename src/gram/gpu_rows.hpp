@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/thread_pool.hpp"
 #include "device/pinned.hpp"
 #include "gram/cuda_abi.hpp"
 #include "gram/operator.hpp"
@@ -34,7 +33,7 @@ class GpuRows {
 
   void begin(const cuda_abi::Job& job);
   /// Copies a part's rows to the GPU unless they are there, and queues the work on them.
-  void run(std::int64_t part, ThreadPool& pool, const CancelToken& cancel);
+  void run(std::int64_t part, const RunOptions& run);
   /// Like the plug-in's finish: y of these rows, or sums [vector][block][padded column].
   void finish(double* y, double* sums);
   /// Makes a pass over resident rows as one graph. run() must have copied them.
@@ -51,8 +50,8 @@ class GpuRows {
   };
 
   void create(int gpu, std::int64_t budget);
-  void load(int buffer, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel);
-  void fill(char* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const;
+  void load(int buffer, std::int64_t first, std::int64_t n, const RunOptions& run);
+  void write_rows(std::int64_t first, std::int64_t n, char* to) const;
 
   const RowSource& rows_;
   GroupRange groups_;

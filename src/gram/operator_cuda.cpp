@@ -45,7 +45,7 @@ class CudaOperator final : public Operator {
         padded_(padded_columns(n_columns_)),
         n_groups_(gram::n_groups(rows_->n_rows(), n_columns_)),
         scale_(options.scale),
-        pool_(run.threads) {
+        threads_(run.threads > 0 ? run.threads : available_threads()) {
     const std::vector<GroupRange> shares = share_groups(n_groups_, static_cast<std::int64_t>(backend.gpus.size()));
     for (std::size_t i = 0; i < shares.size(); ++i) {
       gpus_.push_back(std::make_unique<GpuRows>(backend.gpus[i], *rows_, shares[i],
@@ -96,7 +96,7 @@ class CudaOperator final : public Operator {
     const bool resident = std::all_of(gpus_.begin(), gpus_.end(), [](const auto& gpu) { return gpu->resident(); });
     report.method = std::string(resident ? "rows stay on the GPU" : "rows are copied with every pass") + "; " +
                     std::to_string(gpus_.size()) + " sessions, " + std::to_string(n_groups_) + " groups";
-    report.threads = pool_.size();
+    report.threads = threads_;
     report.passes = passes_;
     report.bytes = passes_ * n_rows() * n_columns_ * size_of(rows_->dtype());
     return report;
@@ -142,7 +142,7 @@ class CudaOperator final : public Operator {
     for (std::int64_t part = 0; part < most_parts; ++part) {
       for (const auto& gpu : gpus_) {
         run_.cancel.check();
-        if (part < gpu->n_parts()) gpu->run(part, pool_, run_.cancel);
+        if (part < gpu->n_parts()) gpu->run(part, run_);
       }
     }
     double* to = sums_.data();
@@ -174,7 +174,7 @@ class CudaOperator final : public Operator {
   const device::BackendChoice backend_;
   const std::int64_t n_columns_, padded_, n_groups_;
   const std::vector<double> scale_;
-  ThreadPool pool_;
+  const int threads_;  // that write rows to pinned memory, at most
   std::vector<std::unique_ptr<GpuRows>> gpus_;
   Buffer<double> sums_;  // [block][padded column]
   std::int64_t passes_ = 0;

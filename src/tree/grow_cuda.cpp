@@ -13,6 +13,7 @@
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "device/staging.hpp"
+#include "device/staging_threads.hpp"
 #include "discretize/present_classes.hpp"
 #include "discretize/sort_memory.hpp"
 #include "discretize/stage_columns.hpp"
@@ -253,20 +254,32 @@ class CudaGrowth {
             int& slot) const {
     if (attributes.empty()) return;
     const std::int64_t bytes = discretize::bytes_of(attribute(attributes[0]), problem_.n_rows);
-    const auto together = static_cast<std::size_t>(piece_bytes / bytes);
+    const std::int64_t together = piece_bytes / bytes;
     const int n_gpus = static_cast<int>(sessions_.size());
-    ThreadPool pool(std::max(device::staging_threads(run_, bytes * std::ssize(attributes)) / n_gpus, 1),
-                    device::kStagingAwake);
-    for (; !attributes.empty(); slot = (slot + 1) % cuda_abi::kSlots) {
-      run_.cancel.check();
-      const auto piece = attributes.first(std::min(together, attributes.size()));
-      attributes = attributes.subspan(piece.size());
+    const device::StagedSizes sizes{.all = bytes * std::ssize(attributes), .piece = together * bytes};
+    const auto piece = [&](std::int64_t number) {
+      const std::int64_t begin = number * together;
+      return attributes.subspan(static_cast<std::size_t>(begin),
+                                static_cast<std::size_t>(std::min(together, std::ssize(attributes) - begin)));
+    };
+    device::Staging staging(
+        sizes, std::max(device::staging_threads(run_, sizes.all) / n_gpus, 1),
+        [&](std::int64_t at, std::int64_t n, char* to) { discretize::write_columns(problem_, attributes, at, n, to); });
+    const auto allow = [&] {
       void* memory = nullptr;
       checked_call([&](Failure* failure) { return functions().columns(session, slot, &memory, failure); });
-      discretize::stage_columns(problem_, piece, pool, memory);
+      staging.allow_next(static_cast<char*>(memory));
+    };
+    allow();
+    for (std::int64_t number = 0; number < staging.n_pieces(); ++number) {
+      run_.cancel.check();
+      staging.fill();
+      const auto sent = piece(number);
       checked_call([&](Failure* failure) {
-        return functions().submit(session, slot, type, piece.data(), std::ssize(piece), failure);
+        return functions().submit(session, slot, type, sent.data(), std::ssize(sent), failure);
       });
+      slot = (slot + 1) % cuda_abi::kSlots;
+      if (number + 1 < staging.n_pieces()) allow();
     }
   }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "device/staging.hpp"
 #include "discretize/crew.hpp"
 #include "discretize/stage_columns.hpp"
 #include "discretize_cases.hpp"
@@ -47,15 +48,18 @@ TEST(ColumnsOnThreads, ColumnsAreCopiedInParts) {
   const std::vector<std::int64_t> some = {4, 0, 2};  // the columns of float32
   const auto bytes = static_cast<std::size_t>(bytes_of(problem.attributes[0], problem.n_rows));
   for (const int threads : {1, 3}) {
-    ThreadPool pool(threads);
+    const auto all = static_cast<std::int64_t>(some.size() * bytes);
     std::vector<char> to(some.size() * bytes + 1, 'x');
-    stage_columns(problem, some, pool, to.data());
+    device::Staging staging(
+        {.all = all, .piece = all, .task = 100'000}, threads,
+        [&](std::int64_t at, std::int64_t n, char* there) { write_columns(problem, some, at, n, there); });
+    staging.allow_next(to.data());
+    staging.fill();
     for (std::size_t i = 0; i < some.size(); ++i) {
       const auto& column = std::get<Buffer<float>>(problem.attributes[static_cast<std::size_t>(some[i])].data);
       EXPECT_EQ(std::memcmp(to.data() + i * bytes, column.data(), bytes), 0) << threads << " threads, column " << i;
     }
     EXPECT_EQ(to.back(), 'x');
-    stage_columns(problem, {}, pool, nullptr);
   }
 }
 

@@ -2,33 +2,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <system_error>
 #include <thread>
-#include <vector>
+
+#include "device/staging.hpp"
 
 namespace stope::cuda {
 namespace {
 
-// One thread copies about 8 GB/s, and the bus can take 55. Several threads pay only if a piece takes longer to copy
-// than they take to start.
-constexpr std::int64_t kThreads = 4, kLeastShare = std::int64_t{1} << 20;
-
-void copy_in_threads(char* to, const char* from, std::int64_t n) {
-  const std::int64_t shares = std::clamp<std::int64_t>(n / kLeastShare, 1, kThreads);
-  const auto copy_share = [=](std::int64_t share) {
-    const std::int64_t begin = n * share / shares, end = n * (share + 1) / shares;
-    std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
-  };
-  std::vector<std::jthread> others;
-  std::int64_t share = 0;
-  for (; share + 1 < shares; ++share) {
-    try {
-      others.emplace_back(copy_share, share);
-    } catch (const std::system_error&) {
-      break;  // the system has no thread to give: the calling thread copies the rest
-    }
-  }
-  for (; share < shares; ++share) copy_share(share);
+// One thread copies about 8 GB/s, and the bus can take 55. A thread pays only for what takes longer to copy than it
+// takes to start.
+int threads_for(std::int64_t bytes) {
+  constexpr std::int64_t kMost = 8, kShare = std::int64_t{2} << 20;
+  const std::int64_t there = std::max(std::thread::hardware_concurrency(), 1U);
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / kShare, 1, std::min(there, kMost)));
 }
 
 }  // namespace
@@ -37,15 +23,20 @@ Uploader::Uploader(std::int64_t piece_bytes)
     : pieces_{PinnedBuffer<char>(piece_bytes), PinnedBuffer<char>(piece_bytes)} {}
 
 void Uploader::copy(void* to, const void* from, std::int64_t bytes, const Stream& stream) {
-  for (std::int64_t begin = 0; begin < bytes; next_ ^= 1) {
-    const std::int64_t n = std::min(pieces_[next_].bytes(), bytes - begin);
+  if (bytes <= 0) return;
+  const std::int64_t piece_bytes = pieces_[0].bytes();
+  device::Staging staging({.all = bytes, .piece = piece_bytes}, threads_for(bytes),
+                          [from](std::int64_t at, std::int64_t n, char* there) {
+                            std::memcpy(there, static_cast<const char*>(from) + at, static_cast<std::size_t>(n));
+                          });
+  for (std::int64_t piece = 0; piece < staging.n_pieces(); ++piece, next_ ^= 1) {
     copied_[next_].wait();
-    copy_in_threads(pieces_[next_].data(), static_cast<const char*>(from) + begin, n);
-    check(cudaMemcpyAsync(static_cast<char*>(to) + begin, pieces_[next_].data(), static_cast<std::size_t>(n),
-                          cudaMemcpyHostToDevice, stream.get()),
+    staging.allow_next(pieces_[next_].data());
+    staging.fill();
+    check(cudaMemcpyAsync(static_cast<char*>(to) + piece * piece_bytes, pieces_[next_].data(),
+                          static_cast<std::size_t>(staging.bytes_of(piece)), cudaMemcpyHostToDevice, stream.get()),
           "copying to the GPU");
     copied_[next_].record(stream);
-    begin += n;
   }
 }
 
