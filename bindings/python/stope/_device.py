@@ -115,6 +115,8 @@ def device_kneighbors(index, view, n_neighbors, run, out=None):
     views = [device_view(array) for array in out]
     if None in views:
         raise InvalidArgumentError("out: distances and indices must lie in the GPU of the queries")
+    if any(_is_read_only(array) for array in out):
+        raise InvalidArgumentError("out: distances and indices are written, but an array says that it is read-only")
     _core.kneighbors_into(index, view.native, n_neighbors, views[0].native, views[1].native, run)
     return tuple(out)
 
@@ -165,6 +167,11 @@ def _of_interface(array, interface):
     kind = "boolean" if dtype.kind == "b" else dtype.name
     steps = [stride // dtype.itemsize for stride in strides]
     return _core.DeviceArray(address, kind, *shape, *steps, _gpu_of(array), _stream_of(array, interface), array)
+
+
+def _is_read_only(array):
+    interface = getattr(array, "__cuda_array_interface__", None)
+    return interface is not None and bool(interface["data"][1])
 
 
 def _is_whole(number):

@@ -9,6 +9,8 @@ from stope import NearestNeighbors, _core, _device, errors
 from stope._device import device_kneighbors, device_view
 
 BOGUS = 0x7F0000000000
+# What a search in such memory ends with: CUDA is off or, on a machine with a GPU, no GPU has the memory.
+NO_MEMORY = (errors.DeviceUnavailableError, errors.InvalidArgumentError)
 
 
 class Device:
@@ -158,11 +160,11 @@ def out(rows=4, k=2, **more):
     return Array((rows, k), "<f8", **more), Array((rows, k), "<i8", **more)
 
 
-def test_a_search_without_cuda_says_that_cuda_is_missing_and_reads_nothing():
+def test_a_search_in_memory_that_no_gpu_has_reads_nothing():
     view = device_view(Array())
-    with pytest.raises(errors.DeviceUnavailableError):
+    with pytest.raises(NO_MEMORY, match="CUDA is off|no GPU's"):
         device_kneighbors(INDEX._search.index, view, 2, _core.Run(), out())
-    with pytest.raises(errors.DeviceUnavailableError):
+    with pytest.raises(NO_MEMORY, match="CUDA is off|no GPU's"):
         device_kneighbors(INDEX._search.index, device_view(Tensor(device=(2, 0))), 2, _core.Run(), out())
 
 
@@ -174,6 +176,16 @@ def test_a_search_without_cuda_says_that_cuda_is_missing_and_reads_nothing():
 def test_memory_that_cannot_hold_the_lists_is_refused(wrong):
     with pytest.raises(errors.InvalidArgumentError, match="out"):
         device_kneighbors(INDEX._search.index, device_view(Array()), 2, _core.Run(), wrong())
+
+
+def test_lists_that_say_they_are_read_only_are_not_written():
+    locked = out()[0]
+    locked.__cuda_array_interface__["data"] = (BOGUS, True)
+    with pytest.raises(errors.InvalidArgumentError, match="read-only"):
+        device_kneighbors(INDEX._search.index, device_view(Array()), 2, _core.Run(), (locked, out()[1]))
+    queries = Array()
+    queries.__cuda_array_interface__["data"] = (BOGUS, True)
+    assert device_view(queries).native.address == BOGUS
 
 
 def test_lists_are_made_by_the_library_of_the_queries(monkeypatch):
@@ -212,7 +224,7 @@ def test_lists_are_made_by_the_library_of_the_queries(monkeypatch):
         isinf=lambda array: Mask(False),
     )
     monkeypatch.setitem(__import__("sys").modules, "cupy", cupy)
-    with pytest.raises(errors.DeviceUnavailableError):
+    with pytest.raises(NO_MEMORY, match="CUDA is off|no GPU's"):
         INDEX.kneighbors(CupyArray())
     assert made == [0, ((4, 2), "float64"), 0, ((4, 2), "int64")]
     with pytest.raises(ValueError, match="X has 5 features, but NearestNeighbors is expecting 3"):
