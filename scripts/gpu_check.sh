@@ -14,7 +14,7 @@ if [ -z "$build" ]; then
   build=build/gcc
   scripts/bootstrap.sh --cuda &&
     STOPE_CUDA=ON scripts/build.sh gcc knn_test gram_test stats_test discretize_test tree_test rapidminer_goldens_test \
-      stope_cuda stope_cuda_watched || exit 1
+      stope stope_cuda stope_cuda_watched || exit 1
 fi
 build=$(realpath "$build")
 logs=$PWD/build/gpu-logs
@@ -91,6 +91,8 @@ report() {
     head -n 60; }
   lines+=("$(printf '%-12s %-17s %3d passed, %d skipped%s  (%d s)' "$name" "$result" "$passed" "$skipped" "$found" \
     "$seconds")")
+  # What each search's answer hashes to (tests/knn/gpu/hash_of_lists.hpp).
+  while read -r found; do lines+=("             $found"); done < <(grep -ah '^hash ' "$log")
 }
 
 # Under the sanitizer a launch costs a hundred times as much, so every kernel runs on few tables
@@ -115,7 +117,8 @@ suite filter 10 "$knn" --gtest_filter='*FilterCuda*-*MoreValues*'
 suite differences 3 "$knn" --gtest_filter='DifferencesCuda.*'
 suite votes 2 "$knn" --gtest_filter='VotesCuda.*'
 suite arrays 2 "$knn" --gtest_filter='DeviceArraysCuda.*:UuidCuda.*'
-suite repeat 2 "$knn" --gtest_filter='RepeatCuda.*'
+suite repeat 3 "$knn" --gtest_filter='RepeatCuda.*:GridCuda.*'
+suite failing 3 "$knn" --gtest_filter='FailingKernelCuda.*'
 suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite gram 4 "$build/tests/gram_test" --gtest_filter='Gram.*:GramKernelsCuda.*'
 suite stats 5 "$build/tests/stats_test" --gtest_filter='OnGpu.*'
@@ -136,6 +139,11 @@ run_all "$((2 * jobs))"  # of which some wait for the tool's own processes
 for name in "${names[@]}"; do report "$name"; done
 [ -x "$sanitizer" ] || lines+=("sanitizers   skipped: there is no compute-sanitizer") # not a wheel; of the CUDA toolkit
 
+if is_wanted lost && [ -x "$build/cli/stope" ]; then
+  scripts/gpu_lost.sh "$build" >"$logs/lost.log" 2>&1 && result=ok || result=FAILED failed=1
+  [ $result = ok ] || cat "$logs/lost.log"
+  lines+=("$(printf '%-12s %-17s %s' lost $result "$(tail -n 1 "$logs/lost.log")")")
+fi
 if is_wanted random; then
   scripts/gpu_stress.sh "$build" "${STOPE_RANDOM_SECONDS:-150}" >"$logs/random.log" 2>&1 && result=ok || result=FAILED failed=1
   [ $result = ok ] || cat "$logs/random.log"

@@ -1,9 +1,11 @@
 // The CUDA plug-in under watch. The plug-in's own objects are linked to a second copy in which the calls below come
 // here first (ld's --wrap). It writes down which of its kernels a process launched, so that scripts/gpu_check.sh can
 // ask whether a run of tests missed one. It can also have less shared memory than the GPU, so that kernels for other
-// GPUs run on this one.
+// GPUs run on this one, and launch a kernel that fails.
 //   STOPE_CUDA_KERNELS=FILE         at the end adds a line per kernel: "launched NAME" or "missed NAME"
 //   STOPE_CUDA_SHARED_MEMORY=BYTES  the most shared memory of a block
+//   STOPE_CUDA_FAILING_KERNEL=trap:N, address:N  right before the N-th launch a kernel traps, or writes where no memory
+//   is
 #include <cuda_runtime_api.h>
 #include <cxxabi.h>
 #include <fcntl.h>
@@ -11,9 +13,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+
+#include "failing_kernels.hpp"
 
 namespace {
 
@@ -24,6 +29,7 @@ struct Kernel {
 
 struct Watch {
   std::mutex mutex;
+  long n_launches = 0;
   std::map<const void*, Kernel> kernels;  // keyed by the host's function of that name
   std::map<cudaKernel_t, const void*> functions;
 };
@@ -34,9 +40,25 @@ Watch& watch() {
   return *the_watch;
 }
 
-void launched(const void* function) {
-  const std::lock_guard<std::mutex> lock(watch().mutex);
-  watch().kernels[function].launched = true;
+// Whether the environment asks for a failure right before the launch of that number.
+bool fails_before(long launch) {
+  const char* const text = std::getenv("STOPE_CUDA_FAILING_KERNEL");
+  const char* const number = text == nullptr ? nullptr : std::strchr(text, ':');
+  return number != nullptr && std::atol(number + 1) == launch;
+}
+
+// The failing kernel comes through here, too: it has the next number.
+void launched(const void* function, cudaStream_t stream) {
+  bool fails = false;
+  {
+    const std::lock_guard<std::mutex> lock(watch().mutex);
+    const auto kernel = watch().kernels.find(function);
+    if (kernel != watch().kernels.end()) kernel->second.launched = true;
+    fails = fails_before(++watch().n_launches);
+  }
+  if (!fails) return;
+  const bool by_address = std::strncmp(std::getenv("STOPE_CUDA_FAILING_KERNEL"), "address", 7) == 0;
+  stope::failing::launch(by_address ? stope::failing::Kind::address : stope::failing::Kind::trap, stream);
 }
 
 std::string readable(const std::string& name) {
@@ -71,7 +93,7 @@ void __real___cudaRegisterFunction(void** binary, const char* host_function, cha
                                    int thread_limit, void* tid, void* bid, void* block, void* grid, int* w_size);
 void __wrap___cudaRegisterFunction(void** binary, const char* host_function, char* device_function, const char* name,
                                    int thread_limit, void* tid, void* bid, void* block, void* grid, int* w_size) {
-  {
+  if (std::strstr(name, "stope7failing") == nullptr) {
     const std::lock_guard<std::mutex> lock(watch().mutex);
     watch().kernels[host_function].name = name;
   }
@@ -97,7 +119,7 @@ cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block
     const std::lock_guard<std::mutex> lock(watch().mutex);
     function = watch().functions[kernel];
   }
-  launched(function);
+  launched(function, stream);
   return __real___cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
@@ -106,13 +128,13 @@ cudaError_t __real_cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
                                     cudaStream_t stream);
 cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                                     cudaStream_t stream) {
-  launched(function);
+  launched(function, stream);
   return __real_cudaLaunchKernel(function, grid, block, arguments, shared, stream);
 }
 
 cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments);
 cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t* how, const void* function, void** arguments) {
-  launched(function);
+  launched(function, how->stream);
   return __real_cudaLaunchKernelExC(how, function, arguments);
 }
 
@@ -120,7 +142,7 @@ cudaError_t __real_cudaLaunchCooperativeKernel(const void* function, dim3 grid, 
                                                std::size_t shared, cudaStream_t stream);
 cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                                std::size_t shared, cudaStream_t stream) {
-  launched(function);
+  launched(function, stream);
   return __real_cudaLaunchCooperativeKernel(function, grid, block, arguments, shared, stream);
 }
 

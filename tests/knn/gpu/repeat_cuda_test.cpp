@@ -2,13 +2,13 @@
 // Skipped where there is no GPU.
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <future>
 #include <set>
 #include <string>
 
 #include "base/random.hpp"
 #include "device/needs_gpu.hpp"
+#include "knn/gpu/hash_of_lists.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/knn.hpp"
 
@@ -19,25 +19,16 @@ using oracle::TableShape;
 
 constexpr int kRepetitions = 20;
 
-// Returns FNV-1a over the bits of an answer.
-std::uint64_t hash_of(const Neighbors& neighbors) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto add = [&hash](std::uint64_t value) {
-    for (int byte = 0; byte < 8; ++byte, value >>= 8) hash = (hash ^ (value & 0xff)) * 0x100000001b3ULL;
-  };
-  for (const std::int64_t offset : neighbors.offsets) add(static_cast<std::uint64_t>(offset));
-  for (const std::int64_t row : neighbors.indices) add(static_cast<std::uint64_t>(row));
-  for (const double distance : neighbors.distances) add(std::bit_cast<std::uint64_t>(distance));
-  return hash;
-}
-
 class RepeatCuda : public NeedsGpu {
  protected:
   // Half of the repetitions have an index of their own, so that images are made again, too. The last ones run two at
   // once in one index.
   static void expect_one_hash(const std::string& metric, const TableShape& shape, std::int64_t n_queries,
                               std::int64_t k) {
-    SCOPED_TRACE(metric + ", " + std::to_string(shape.n_rows) + " rows, k " + std::to_string(k));
+    const std::string what = metric + ", " + std::to_string(shape.n_rows) + " rows of " +
+                             std::to_string(shape.n_numeric + shape.n_nominal) + " columns, " +
+                             std::to_string(n_queries) + " queries, k " + std::to_string(k);
+    SCOPED_TRACE(what);
     Random random(17);
     const Table train = oracle::random_table(random, shape);
     TableShape few = shape;
@@ -61,6 +52,8 @@ class RepeatCuda : public NeedsGpu {
     run.device = "cpu";
     hashes.insert(hash_of(kept.kneighbors(query, search, run)));
     EXPECT_EQ(hashes.size(), 1U);
+    print_hash(*hashes.begin(), what + ": " + std::to_string(hashes.size()) + " hash of " +
+                                    std::to_string(kRepetitions) + " repetitions on a GPU and one on the CPU");
   }
 };
 
