@@ -98,6 +98,31 @@ TEST(EvaluationJobs, OfTreesAndLeastSquaresAreThoseOfTheirFunctions) {
   EXPECT_EQ(column(lsq, "rmse").at(0), evaluate_lsq(numeric_table(30), ridge).scores.rmse);
 }
 
+// Probabilities of all classes are kept while they fit in 1 GiB. These take half of it, and more than the limit.
+TEST(EvaluationJobs, OfATreeHaveProbabilitiesOfManyClasses) {
+  constexpr std::int32_t kClasses = 8400;
+  std::vector<std::int32_t> codes;
+  std::vector<std::string> classes;
+  for (std::int32_t code = 0; code < kClasses; ++code) {
+    codes.push_back(code);
+    classes.push_back("class " + std::to_string(code));
+  }
+  Table table;
+  table.n_rows = kClasses;
+  table.columns = {make_numeric("x", std::vector<double>(kClasses, 1.0)), make_nominal("class", codes, classes)};
+  table.columns[1].role = Role::label;
+  RunOptions run;
+  run.memory_limit = 100'000'000;
+  try {
+    compute("evaluate", table, {.texts = {{"model", "tree"}, {"n_folds", "2"}}}, run);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("predictions and scores of 8400 rows need"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(EvaluationJobs, ConfusionCountsEveryRowOnce) {
   const Table table = mixed_table(40, true);
   for (const char* model : {"knn", "tree"}) {

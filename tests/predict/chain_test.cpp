@@ -156,6 +156,17 @@ TEST(Chain, AChainInAChainBecomesItsSteps) {
             Predictor(tree_of(twice)).classify(Predictor(inner).transform(mixed_table(90, true))).codes);
 }
 
+TEST(Chain, TakesANominalColumnWithoutValues) {
+  Table table = mixed_table(40, true);
+  table.columns.push_back(make_nominal("empty", std::vector<std::int32_t>(40, kMissingCode), {}));
+  const CutsModel cuts{{{"empty", true, {}, {"red"}}}, {.missing = MissingPolicy::value}};
+  const Model code{outline(table), cuts};
+  const Model model = make_chain({code, tree_of(Predictor(code).transform(table))});
+  EXPECT_TRUE(model.columns.columns[static_cast<std::size_t>(model.columns.find("empty"))].values.empty());
+  EXPECT_EQ(Predictor(model).classify(table).codes,
+            Predictor(steps_of(model).back()).classify(by_hand(model, table)).codes);
+}
+
 TEST(Chain, TakesLabelIdAndWeightFromItsLastModel) {
   Table plain = mixed_table(40, true);
   plain.columns.pop_back();              // the scaling has seen no class

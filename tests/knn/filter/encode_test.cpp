@@ -249,6 +249,40 @@ TEST(EncodeKernels, RoundBlocksForDifferences) {
   }
 }
 
+// Many columns, because what a float loses of their sum grows with them.
+TEST(ByteDifferences, TheResidualIsAtLeastWhatRoundingTakesFromAnyRow) {
+  Random random(5);
+  std::vector<std::vector<double>> columns(6000, std::vector<double>(kScanBlockRows));
+  for (std::vector<double>& column : columns) {
+    for (double& value : column) value = random.uniform();
+  }
+  KnnOptions options;
+  options.metric.name = "manhattan";
+  const Fitted fitted(table_of(columns), options, {});
+  const RowMapper mapper(std::make_shared<const ImageMap>(fitted, *fitted.kernel().filter_form()),
+                         scalar::kEncodeKernels);
+  ThreadPool pool(1);
+  const TrainPart part{0, fitted.n_rows(), fitted.rows()};
+  const TrainImages images =
+      make_train_images(mapper, part, fitted.width(), BlockOrder::table, scalar::kSplitKernels, nullptr, pool, {});
+  const FloatBlocks floats = make_float_blocks({mapper, part, fitted.width(), images, {}}, pool, {});
+  const ByteImages bytes =
+      make_byte_images({mapper, part, fitted.width(), images, floats}, ScanKind::byte_differences, pool, {});
+  ASSERT_EQ(bytes.always[0], 0U);
+  double most = 0.0;
+  for (std::int64_t row = 0; row < kScanBlockRows; ++row) {
+    double errors = 0.0;
+    for (std::int64_t c = 0; c < bytes.n_columns; ++c) {
+      const double value = static_cast<double>(floats.blocks[c * kScanBlockRows + row]);
+      const std::uint8_t byte = bytes.bytes[(c / 8 * kScanBlockRows + row) * 8 + c % 8];
+      errors += std::fabs(value * bytes.steps - (byte - 128.0));
+    }
+    most = std::max(most, errors);
+  }
+  EXPECT_GE(bytes.residual, most);
+  EXPECT_LE(bytes.residual, 1.01 * most);
+}
+
 // The two numbers of a pair, times a training byte of 255, must fit in 16 bits together.
 TEST(PairProducts, AQuerysPairsFit) {
   Random random(3);

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <future>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "knn/answers.hpp"
+#include "knn/gpu/tensor/resident_table.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -139,6 +142,28 @@ TEST_F(FakeTensorFilter, SearchesWithinAndBesideASearch) {
     for (Neighbors& mine : ours) threads.emplace_back([&] { mine = index.kneighbors(query, search, run_); });
   }
   for (const Neighbors& mine : ours) expect_same(mine, theirs);
+}
+
+// The only place is taken until the first batch has its answer.
+TEST_F(FakeTensorFilter, ABatchThatWaitsForAPlaceGoesOnWhenOneIsFree) {
+  const Table train = table(40, 0.0);
+  const knn::Fitted fitted(train, {}, {});
+  const knn::ImageMap map(fitted, *fitted.kernel().filter_form());
+  knn::TensorFilterSpec spec(fitted, map, knn::ImageElement::halves, fitted.n_rows(), 1, 1);
+  spec.spec.n_slots = 1;
+  knn::TensorFilter filter(0, spec);
+  ThreadPool pool(1);
+  knn::RowLoader(0, fitted, 0).load(filter, 0, 0, fitted.n_rows(), pool, {});
+  const knn::cuda_abi::TensorQuery query{fitted.rows(), 1, 1, -1, 0};
+  const auto nothing = [](const knn::cuda_abi::FilterAnswer&, ThreadPool*) {};
+  std::future<void> other;
+  const auto flight = filter.submit(query, [&](const knn::cuda_abi::FilterAnswer&, ThreadPool*) {
+    other = std::async(std::launch::async, [&] { filter.settle(*filter.submit(query, nothing)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it waits now
+  });
+  filter.finish(*flight, pool);
+  EXPECT_EQ(other.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  filter.settle(*filter.submit(query, nothing));  // this wakes it, too
 }
 
 // Queries lack values that every training row has. Images that allow for it are made as soon as there are many.
