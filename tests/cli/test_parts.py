@@ -138,6 +138,53 @@ def test_lines_to_skip_and_comments_hold_for_every_part(tmp_path):
     assert run("convert", str(tmp_path / "?.csv"), "-", *words).text == "x,y\n1,é\n2,é\n3,ü\n"
 
 
+def large_part(seed, separator, rows=24_000):
+    """More than a quarter of the least memory limit, and than the head from which a header is guessed."""
+    rng = random.Random(seed)
+    return "".join(f"{rng.random():.6f}{separator}a, b{rng.randrange(9)}{separator}{rng.randrange(10**6)}\n" for _ in range(rows))
+
+
+@pytest.mark.parametrize("head", ["", "sep=:\n"])
+@pytest.mark.parametrize("small", [None, 0, 1])
+def test_parts_that_memory_does_not_keep_are_read_as_the_others(tmp_path, head, small):
+    separator = ":" if head else ","
+    lines = [large_part(seed, ":", 40 if seed == small else 24_000) for seed in range(3)]
+    for i, part in enumerate(lines):
+        (tmp_path / f"{i}.csv").write_text((head + "x:c:n\n" + part).replace(", ", " ").replace(":", separator).replace("sep,", "sep="))
+    (tmp_path / "whole.txt").write_text(("x:c:n\n" + "".join(lines)).replace(", ", " ").replace(":", ","))
+    expected = run("convert", tmp_path / "whole.txt", "-").out
+    assert run("convert", str(tmp_path / "?.csv"), "-").out == expected
+    assert run("convert", str(tmp_path / "?.csv"), "-", "--memory-limit", "1MB").out == expected
+
+
+@pytest.mark.parametrize("limit", [[], ["--memory-limit", "1MB"]])
+def test_parts_whose_separators_differ_are_refused(tmp_path, limit):
+    for name, separator in [("a", ":"), ("b", "|")]:
+        (tmp_path / f"{name}.csv").write_text(f"sep={separator}\nx{separator}c{separator}n\n" + large_part(1, separator))
+    words = ["info", str(tmp_path / "?.csv"), *limit]
+    assert "b.csv: a line sep= names another separator than in" in run(*words, code=3).err
+    assert run(*words, "--sep", ":", code=3).err.count("\n") == 1
+
+
+def test_every_part_has_the_header_that_is_said(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n3,4\n")
+    (tmp_path / "b.csv").write_text("1,2\n5,6\n")
+    both = str(tmp_path / "?.csv")
+    assert run("convert", both, "-", "--header", "no").text == '"1","2"\n1,2\n3,4\n1,2\n5,6\n'
+    assert run("convert", both, "-", "--header", "yes").text == '"1","2"\n3,4\n5,6\n'
+    for header, said in [("1,x", "its column 2 is 'x', that of the first part is '2'"),
+                         ("1", "its column 2 is missing, that of the first part is '2'"),
+                         ("1,2,3", "its column 3 is '3', that of the first part is missing")]:
+        (tmp_path / "b.csv").write_text(header + "\n5,6\n")
+        assert "b.csv:1: " + said in run("info", both, "--header", "yes", code=3).err
+
+
+def test_parts_without_records_say_nothing_of_the_header(tmp_path):
+    for name, text in [("a", " \n\n"), ("b", "# a comment\n"), ("c", "x,y\n1,p\n"), ("d", "# another\n"), ("e", "x,y\r2,q\r"), ("f", "x,y\n3,p\n")]:
+        (tmp_path / f"{name}.csv").write_bytes(text.encode())
+    assert run("convert", str(tmp_path / "?.csv"), "-", "--comment", "#").text == "x,y\n1,p\n2,q\n3,p\n"
+
+
 def test_parts_of_other_formats_are_one_table(tmp_path):
     header = "@relation r\n@attribute x numeric\n@attribute c {%s}\n@data\n"
     (tmp_path / "a.arff").write_text(header % "p,q" + "1,p\n2,q\n")

@@ -41,20 +41,15 @@ class Choice {
     }
     const ColumnNames columns(names_, options.unknown_columns, source);
     find_ignored(columns);
-    const auto name_them = [&](std::string& text, std::string_view option) {
+    const auto take_role = [&](std::string& text, std::string_view option) {
       const std::int64_t at = text.empty() ? -1 : columns.find(text, option);
       if (at < 0) return;
       text = names_[static_cast<std::size_t>(at)];
-      if (ignored_[static_cast<std::size_t>(at)] == Ignored::by_option && is_role(option)) {
-        throw Error(ErrorCode::invalid_argument,
-                    "column '" + text + "' is named by both " + std::string(option) + " and ignore",
-                    {.option = std::string(option), .feature = text});
-      }
-      if (is_role(option)) ignored_[static_cast<std::size_t>(at)] = Ignored::no;
+      ignored_[static_cast<std::size_t>(at)] = false;  // a schema may ignore it, the options do not
     };
-    name_them(options.target, "target");
-    name_them(options.id, "id");
-    name_them(options.sample_weight, "sample_weight");
+    take_role(options.target, "target");
+    take_role(options.id, "id");
+    take_role(options.sample_weight, "sample_weight");
     const ColumnChoice types = choose_columns(columns, options);
     options.nominal = names_at(types.nominal);
     options.numeric = names_at(types.numeric);
@@ -65,7 +60,7 @@ class Choice {
     std::vector<std::int64_t> chosen;
     chosen.reserve(names_.size());
     for (std::size_t c = 0; c < names_.size(); ++c) {
-      if (ignored_[c] == Ignored::no) chosen.push_back(static_cast<std::int64_t>(c));
+      if (!ignored_[c]) chosen.push_back(static_cast<std::int64_t>(c));
     }
     return chosen;
   }
@@ -75,10 +70,10 @@ class Choice {
     std::unordered_set<std::string> gone;
     std::vector<std::string> left;
     for (std::size_t c = 0; c < names_.size(); ++c) {
-      if (ignored_[c] == Ignored::no) {
-        left.push_back(names_[c]);
-      } else {
+      if (ignored_[c]) {
         gone.insert(names_[c]);
+      } else {
+        left.push_back(names_[c]);
       }
     }
     if (!options_.names.empty()) options_.names = std::move(left);
@@ -93,25 +88,19 @@ class Choice {
   }
 
  private:
-  enum class Ignored { no, by_option, by_schema };
-
-  static bool is_role(std::string_view option) {
-    return option == "target" || option == "id" || option == "sample_weight";
-  }
-
   void find_ignored(const ColumnNames& columns) {
-    ignored_.assign(names_.size(), Ignored::no);
+    ignored_.assign(names_.size(), false);
     if (schema_ != nullptr) {
       std::unordered_set<std::string_view> wanted;
       for (const ColumnSpec& spec : schema_->columns) {
         if (spec.role == Role::ignore) wanted.insert(spec.name);
       }
       for (std::size_t c = 0; c < names_.size(); ++c) {
-        if (wanted.contains(names_[c])) ignored_[c] = Ignored::by_schema;
+        if (wanted.contains(names_[c])) ignored_[c] = true;
       }
     }
     for (const std::int64_t at : choose_columns(columns, options_).ignore) {
-      ignored_[static_cast<std::size_t>(at)] = Ignored::by_option;
+      ignored_[static_cast<std::size_t>(at)] = true;
     }
   }
 
@@ -125,7 +114,7 @@ class Choice {
   ReadOptions& options_;
   Schema* schema_;
   std::vector<std::string> names_;
-  std::vector<Ignored> ignored_;
+  std::vector<bool> ignored_;
 };
 
 // The schema of chosen columns alone: a view of the file's, so that columns of a type that no table holds may be

@@ -32,6 +32,7 @@ struct Part {
   std::int64_t size = 0;   // of the text
   std::int64_t begin = 0;  // of its records
   std::int64_t first_line = 1;
+  char separator = '\0';  // by a line sep=
 };
 
 struct FirstRecord {
@@ -75,8 +76,9 @@ class Joiner {
     load(part, rest_of_run());
     part.size = static_cast<std::int64_t>(part.text.view.size());
     part.first_line = part.text.first_line;
-    const bool blank = part.text.view.find_first_not_of(" \t\r\n") == std::string_view::npos;
-    if (part.size == 0 || (blank && parts_.empty())) return;  // in a table of one column a blank line is a row
+    part.separator = part.text.separator;
+    // Later on, a blank line is a row of a table of one column.
+    if (part.size == 0 || (parts_.empty() && !has_record(part.text.view))) return;
     parts_.push_back(std::move(part));
     Part& last = parts_.back();
     const std::int64_t held = (last.bytes ? last.bytes->held : 0) + last.text.converted.size();
@@ -87,6 +89,18 @@ class Joiner {
       last.bytes.reset();
       last.text = {};
     }
+  }
+
+  // Whether there is more than blank lines and comments.
+  bool has_record(std::string_view text) const {
+    Dialect dialect;
+    dialect.comment = options_.comment;
+    for (std::int64_t at = 0; at < std::ssize(text);) {
+      const Record record = scan_record(text, at, dialect, [](std::int64_t, std::int64_t) {});
+      if (!record.comment && !record.blank) return true;
+      at = record.next;
+    }
+    return false;
   }
 
   // What the decision about headers needs of a part that is not kept.
@@ -102,9 +116,9 @@ class Joiner {
     text.name = parts_[i].path;
     text.first_line = parts_[i].first_line;
     text.budget = budget_;
+    text.separator = parts_[i].separator;
     if (parts_[i].bytes.has_value()) {
       text.view = parts_[i].text.view;
-      text.separator = parts_[i].text.separator;
       return text;
     }
     const auto kept = std::find_if(heads_.begin(), heads_.end(), [i](const auto& one) { return one.first == i; });
@@ -114,9 +128,9 @@ class Joiner {
 
   char separator_of_all() const {
     if (options_.separator != '\0') return options_.separator;
-    const char first = parts_.front().text.separator;
+    const char first = parts_.front().separator;
     for (const Part& part : parts_) {
-      if (!part.bytes.has_value() || part.text.separator == first) continue;
+      if (part.separator == first) continue;
       throw Error(ErrorCode::invalid_data,
                   "a line sep= names another separator than in '" + parts_.front().path + "': name it for all",
                   {.file = part.path, .option = "separator"});
@@ -144,20 +158,20 @@ class Joiner {
   void find_headers() {
     const Text first = head_text(0);
     const ReadOptions plain = plain_options();
-    // The first part may be a header alone, or empty; then it is the others that say what the columns are.
+    // The first part may be a header alone; then it is the others that say what the columns are.
     const Plan plan = make_plan(first, plain, nullptr, run_.cancel);
     dialect_ = plan.rules.dialect;
-    const std::optional<FirstRecord> names = first_of(first);
-    if (!names.has_value() || !has_header(first, *names, plain)) return;
+    const FirstRecord names = first_of(first).value();  // add() leaves out parts without a record until there is one
+    if (!has_header(first, names, plain)) return;
     for (std::size_t i = 1; i < parts_.size(); ++i) {
       const Text text = head_text(i);
       const std::optional<FirstRecord> record = first_of(text);
       if (!record.has_value()) continue;
-      if (record->fields == names->fields) {
+      if (record->fields == names.fields) {
         parts_[i].begin = record->next;
         parts_[i].first_line = place_of(text, record->next).line;
-      } else if (options_.header == Header::yes || is_other_header(text, *names, plan.rules)) {
-        refuse_header(parts_[i], *record, *names);
+      } else if (options_.header == Header::yes || is_other_header(text, names, plan.rules)) {
+        refuse_header(parts_[i], *record, names);
       }
     }
   }
