@@ -35,7 +35,7 @@ device::Decision decide(const discretize::DecisionProblem& problem, const GrowOp
                         const RunOptions& run) {
   if (why_not != nullptr) return device::decide_for_cpu(why_not);
   std::int64_t bytes = 0;
-  for (const auto& attribute : problem.attributes) bytes += discretize::bytes_of(attribute, problem.n_rows);
+  for (const auto form : problem.forms) bytes += discretize::bytes_of(form, problem.n_rows);
   const std::int64_t n_columns = problem.n_attributes();
   if (n_columns == 0 || problem.pure() || options.max_depth == 0) return device::decide_for_cpu("the tree is one leaf");
   const int threads = run.threads > 0 ? run.threads : available_threads();
