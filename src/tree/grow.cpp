@@ -13,6 +13,7 @@
 #include "discretize/column_network.hpp"
 #include "discretize/stage_columns.hpp"
 #include "stope/error.hpp"
+#include "tree/cuda_abi.hpp"
 #include "tree/grow_cuda.hpp"
 
 namespace stope::tree {
@@ -25,6 +26,11 @@ double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) 
   const double value = n_rows <= discretize::kNetworkRows ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows));
   return value * static_cast<double>(n_rows) * static_cast<double>(n_columns) /
          static_cast<double>(std::min<std::int64_t>(threads, n_columns));
+}
+
+// Seconds that a GPU takes to grow a tree, level after level: little depends on the table but whether it is short.
+double gpu_growth_seconds(std::int64_t n_rows) {
+  return n_rows <= cuda_abi::kShortRows ? 1e-3 : 5e-3;
 }
 
 // Seconds per row of a long table that the CPU works even where a GPU grows the tree: it makes the nodes.
@@ -40,8 +46,9 @@ device::Decision decide(const discretize::DecisionProblem& problem, const GrowOp
   if (n_columns == 0 || problem.pure() || options.max_depth == 0) return device::decide_for_cpu("the tree is one leaf");
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double rows = kRowSeconds * static_cast<double>(problem.n_rows);
-  return device::decide({growth_seconds(problem.n_rows, n_columns, threads) + rows,
-                         discretize::gpu_call_seconds(bytes, problem.n_rows) + rows});
+  return device::decide(
+      {growth_seconds(problem.n_rows, n_columns, threads) + rows,
+       discretize::gpu_call_seconds(bytes, problem.n_rows) + gpu_growth_seconds(problem.n_rows) + rows});
 }
 
 Grown with_backend(Grown grown, const device::BackendChoice& by, const std::string& device_reason) {
