@@ -193,7 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--only", default="", help="the cases whose name contains this; writes no file")
+    parser.add_argument("--only", default="", help="the cases whose name contains this; the file gets it in its name")
     parser.add_argument("--folder", help="for the CSV file")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "bench" / "results")
     args = parser.parse_args()
@@ -203,8 +203,8 @@ def main():
     jobs += [(case[0], lambda case=case: permutations(args, case)) for case in PERMUTATIONS]
     jobs += [("sort", lambda: sort(args)), ("level", lambda: level(args)), ("command", lambda: command(args))]
     cases = [job() for name, job in jobs if args.only in name]
-    if not args.only:
-        print(f"wrote {write_result(args.results, 'discretize_gpu', {'cases': cases}, gpus()[0])}")
+    name = "_".join(["discretize_gpu", *args.only.split()])
+    print(f"wrote {write_result(args.results, name, {'cases': cases}, gpus()[0])}")
     sys.exit(0 if all(case["stope"].get("same") for case in cases if "stope" in case) else 1)
 
 

@@ -215,7 +215,7 @@ bool time_cuts(const Table& table, std::int64_t repeats, int threads, bool check
   if (!check) return true;
   print_choice(find("auto").report.backend);
   const d::BestCutRun want = time_processor([&] { return find("cpu"); });
-  for (std::size_t a = 0; a < want.best.size(); ++a) {
+  for (std::int64_t a = 0; a < want.best.size(); ++a) {
     const d::AttributeBest &g = found.best[a], &w = want.best[a];
     if (g.found != w.found || g.worth.w != w.worth.w || g.cut != w.cut) return false;
   }

@@ -34,16 +34,8 @@ class Staging {
         write_(std::move(write)),
         of_piece_(checked::ceil_div(sizes.piece, sizes.task)),
         n_pieces_(checked::ceil_div(sizes.all, sizes.piece)),
-        n_tasks_(n_pieces_ == 0 ? 0 : (n_pieces_ - 1) * of_piece_ + tasks_of(n_pieces_ - 1)) {
-    const std::int64_t others = std::min<std::int64_t>(threads, n_tasks_) - 1;
-    for (std::int64_t i = 0; i < others; ++i) {
-      try {
-        others_.emplace_back([this] { help(); });
-      } catch (const std::exception&) {
-        break;
-      }
-    }
-  }
+        n_tasks_(n_pieces_ == 0 ? 0 : (n_pieces_ - 1) * of_piece_ + tasks_of(n_pieces_ - 1)),
+        unstarted_(std::min<std::int64_t>(threads, n_tasks_) - 1) {}
   /// Also ends what was given up. No thread writes any more then.
   ~Staging() {
     stop_.store(true, std::memory_order_relaxed);
@@ -61,6 +53,7 @@ class Staging {
     const std::int64_t piece = allowed_.load(std::memory_order_relaxed);
     places_[piece % 2] = to;
     allow(piece + 1);
+    start();  // the first threads write while others are started
   }
 
   /// Returns once the piece that was allowed last is there. Rethrows what `write` threw, if it did.
@@ -98,6 +91,16 @@ class Staging {
     allowed_.notify_all();
   }
 
+  void start() {
+    for (; unstarted_ > 0; --unstarted_) {
+      try {
+        others_.emplace_back([this] { help(); });
+      } catch (const std::exception&) {
+        unstarted_ = 1;  // the system has no thread to give
+      }
+    }
+  }
+
   void help() {
     for (;;) {
       const std::int64_t task = next_.fetch_add(1, std::memory_order_relaxed);
@@ -123,6 +126,7 @@ class Staging {
   const StagedSizes sizes_;
   const Write write_;
   const std::int64_t of_piece_, n_pieces_, n_tasks_;
+  std::int64_t unstarted_;                       // threads
   char* places_[2] = {};                         // written before a piece is allowed
   std::atomic<std::int64_t> next_{0}, done_{0};  // tasks
   std::atomic<std::int64_t> allowed_{0};         // pieces

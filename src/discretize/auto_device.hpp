@@ -27,12 +27,16 @@ inline double gpu_trial_seconds(double trials, std::int64_t n_classes) {
   return trials * (n_classes == 2 ? 0.52e-12 : 0.95e-12);
 }
 
-/// GPU costs. kGpuCallSeconds: seconds to allocate its memory. kGpuCopyRate: bytes a second through pinned staging
-/// memory for two columns. kPinnedRate: bytes a second at which that memory is allocated.
-inline constexpr double kGpuCallSeconds = 0.010, kGpuCopyRate = 13e9, kPinnedRate = 4e9;
+/// GPU costs of a call whose memory is kept (device/kept_memory.hpp). kGpuCallSeconds: seconds besides the copy.
+/// kGpuCopyRate: bytes a second through pinned memory. More of that than kKeptPinned is pinned anew by every call, at
+/// kPinnedRate bytes a second, for two columns.
+inline constexpr double kGpuCallSeconds = 0.001, kGpuCopyRate = 28e9, kPinnedRate = 1.5e9;
+inline constexpr std::int64_t kKeptPinned = std::int64_t{64} << 20;
 
 inline double gpu_call_seconds(std::int64_t bytes, std::int64_t n_rows) {
-  return kGpuCallSeconds + static_cast<double>(bytes) / kGpuCopyRate + static_cast<double>(16 * n_rows) / kPinnedRate;
+  const std::int64_t pinned = 16 * n_rows;
+  return kGpuCallSeconds + static_cast<double>(bytes) / kGpuCopyRate +
+         (pinned > kKeptPinned ? static_cast<double>(pinned) / kPinnedRate : 0.0);
 }
 
 }  // namespace stope::discretize

@@ -58,7 +58,7 @@ class Search {
 // The work of one thread on its columns.
 class Worker {
  public:
-  Worker(const Search& search, const PermutationTest* permutations, std::vector<AttributeBest>& best, Storage storage)
+  Worker(const Search& search, const PermutationTest* permutations, Buffer<AttributeBest>& best, Storage storage)
       : search_(search),
         problem_(search.problem()),
         permutations_(permutations),
@@ -75,6 +75,7 @@ class Worker {
   void run(std::span<const std::int64_t> wanted, const Crew& crew = {}) {
     std::vector<std::int64_t> doubles, floats;
     for (const std::int64_t a : wanted) {
+      best_[a] = {};
       const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(a)];
       if (attribute.symbolic) {
         symbolic(a);
@@ -103,7 +104,7 @@ class Worker {
     for (int lane = 0; lane < static_cast<int>(attributes.size()); ++lane) {
       const bool known = search_.two_classes() && sorter_.network_decides(lane);
       if (!known || permutations_ != nullptr) sorter_.order_of(lane, rows_.data(), differs_.data(), crew);
-      AttributeBest& best = best_[static_cast<std::size_t>(attributes[static_cast<std::size_t>(lane)])];
+      AttributeBest& best = best_[attributes[static_cast<std::size_t>(lane)]];
       if (known) {
         settle_network(lane, *columns[lane], network, best);
       } else {
@@ -139,7 +140,7 @@ class Worker {
 
   void symbolic(std::int64_t index) {
     const Attribute& attribute = problem_.attributes[static_cast<std::size_t>(index)];
-    AttributeBest& best = best_[static_cast<std::size_t>(index)];
+    AttributeBest& best = best_[index];
     const ScoredCut found = search_.scorer().best_value(attribute, search_.scorer().true_labels());
     if (found.position >= 0) {
       best.found = true;
@@ -152,7 +153,7 @@ class Worker {
   const Search& search_;
   const DecisionProblem& problem_;
   const PermutationTest* permutations_;
-  std::vector<AttributeBest>& best_;
+  Buffer<AttributeBest>& best_;
   GroupSorter sorter_;
   Buffer<std::uint32_t> rows_;
   Buffer<std::uint8_t> differs_;
@@ -165,10 +166,10 @@ device::Decision decide(const DecisionProblem& problem, std::int64_t n_permutati
   if (why_not != nullptr) return device::decide_for_cpu(why_not);
   if (problem.pure()) return device::decide_for_cpu("there is one class, and nothing to cut");
   std::int64_t n_columns = 0, bytes = 0;
-  for (const Attribute& attribute : problem.attributes) {
-    if (attribute.symbolic) continue;
+  for (const AttributeForm form : problem.forms) {
+    if (form == AttributeForm::codes) continue;
     ++n_columns;
-    bytes += bytes_of(attribute, problem.n_rows);
+    bytes += bytes_of(form, problem.n_rows);
   }
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double trials =
@@ -203,13 +204,12 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
       return left;
     } catch (const Error& error) {
       report.device_reason = device::give_up_gpu(error, named);
-      std::fill(result.best.begin(), result.best.end(), AttributeBest{});
       result.gpu_seconds = 0.0;
       permutations.as_good.clear();
       permutations.highest.clear();
     }
   }
-  std::vector<std::int64_t> all(result.best.size());
+  std::vector<std::int64_t> all(static_cast<std::size_t>(problem.n_attributes()));
   std::iota(all.begin(), all.end(), std::int64_t{0});
   return all;
 }
@@ -220,10 +220,14 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
                             std::uint64_t seed, const RunOptions& run) {
   const device::BackendChoice choice = device::choose_backend(run);
   BestCutRun result;
-  result.best.resize(static_cast<std::size_t>(problem.n_attributes()));
+  result.best = Buffer<AttributeBest>(problem.n_attributes());  // whoever settles an attribute writes all of it
   GpuPermutations on_gpus{.n = n_permutations, .seed = seed};
   const std::vector<std::int64_t> wanted = find_on_gpus(problem, criterion, choice, run, on_gpus, result);
   const auto n_wanted = static_cast<std::int64_t>(wanted.size());
+  if (n_wanted == 0 && n_permutations == 0 && !result.report.backend.empty()) {
+    result.report.threads = run.threads > 0 ? run.threads : available_threads();
+    return result;
+  }
   const Search search(
       problem, criterion,
       choice.backend == device::Backend::cuda ? device::choose_cpu_backend("").backend : choice.backend);

@@ -7,6 +7,7 @@
 
 #include "discretize/problem.hpp"
 #include "discretize/score.hpp"
+#include "stope/buffer.hpp"
 #include "stope/discretize.hpp"
 #include "stope/run.hpp"
 
@@ -23,10 +24,10 @@ struct Worth {
 /// The best cut of an attribute, the lowest of equally good ones. If none is worth more than 0, nothing else in here
 /// has a meaning.
 struct AttributeBest {
-  bool found = false;
   Worth worth;
   double cut = 0.0;        ///< if the attribute is numeric
   std::int32_t value = 0;  ///< if it is symbolic: the code
+  bool found = false;
 };
 
 /// Counts the permutations of the labels that give a score as high as the true labels do.
@@ -36,10 +37,10 @@ struct PermutationCounts {
 };
 
 struct BestCutRun {
-  BackendReport report;             ///< all but its seconds
-  std::vector<AttributeBest> best;  ///< one per attribute
-  PermutationCounts counts;         ///< empty without permutations
-  double gpu_seconds = 0.0;         ///< how long the GPUs worked, added up
+  BackendReport report;        ///< all but its seconds
+  Buffer<AttributeBest> best;  ///< one per attribute
+  PermutationCounts counts;    ///< empty without permutations
+  double gpu_seconds = 0.0;    ///< how long the GPUs worked, added up
 };
 
 /// n_permutations >= 0. Throws device_unavailable where a GPU was demanded and there is none.

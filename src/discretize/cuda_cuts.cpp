@@ -84,7 +84,7 @@ std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t
 // Attributes of one type. Each GPU takes every n-th piece of them.
 class Worker {
  public:
-  Worker(const DecisionProblem& problem, const std::vector<std::int64_t>& attributes, std::vector<AttributeBest>& best,
+  Worker(const DecisionProblem& problem, const std::vector<std::int64_t>& attributes, Buffer<AttributeBest>& best,
          GpuPermutations& permutations, std::vector<std::int64_t>& open, std::int64_t of_piece, const RunOptions& run)
       : problem_(problem),
         attributes_(attributes),
@@ -125,8 +125,7 @@ class Worker {
     const std::int64_t n_pieces = checked::ceil_div(std::ssize(attributes_), of_piece_);
     if (first_ >= n_pieces) return;
     const std::int64_t n = checked::ceil_div(n_pieces - first_, step_);
-    const std::int64_t column =
-        bytes_of(problem_.attributes[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
+    const std::int64_t column = bytes_of(problem_.forms[static_cast<std::size_t>(attributes_[0])], problem_.n_rows);
     const device::StagedSizes sizes{.all = ((n - 1) * of_piece_ + std::ssize(piece(n - 1))) * column,
                                     .piece = of_piece_ * column};
     const int threads = device::staging_threads(run_, column * std::ssize(attributes_)) / static_cast<int>(step_);
@@ -168,18 +167,18 @@ class Worker {
         continue;
       }
       if (permutations_.n > 0) permutations_.as_good[static_cast<std::size_t>(attribute)] += cut.as_good;
-      if (cut.w > 0) {
-        AttributeBest& best = best_[static_cast<std::size_t>(attribute)];
-        best.found = true;
-        best.worth.w = cut.w;
-        best.cut = cut_between(cut.low, cut.high);
-      }
+      AttributeBest& best = best_[attribute];
+      best = {};
+      if (cut.w == 0) continue;
+      best.found = true;
+      best.worth.w = cut.w;
+      best.cut = cut_between(cut.low, cut.high);
     }
   }
 
   const DecisionProblem& problem_;
   const std::vector<std::int64_t>& attributes_;
-  std::vector<AttributeBest>& best_;
+  Buffer<AttributeBest>& best_;
   GpuPermutations& permutations_;
   std::vector<std::int64_t>& open_;
   const std::int64_t of_piece_;
@@ -196,10 +195,12 @@ struct Sorts {
   std::vector<std::int64_t> open = {}, floats = {}, doubles = {};
 
   explicit Sorts(const DecisionProblem& problem) {
-    for (std::int64_t a = 0; a < problem.n_attributes(); ++a) {
-      const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
-      const bool is_float = std::holds_alternative<Buffer<float>>(attribute.data);
-      (attribute.symbolic ? open : is_float ? floats : doubles).push_back(a);
+    for (const AttributeForm form : {AttributeForm::codes, AttributeForm::float32, AttributeForm::float64}) {
+      auto& of = form == AttributeForm::codes ? open : form == AttributeForm::float32 ? floats : doubles;
+      of.reserve(static_cast<std::size_t>(std::ranges::count(problem.forms, form)));
+      for (std::size_t a = 0; a < problem.forms.size(); ++a) {
+        if (problem.forms[a] == form) of.push_back(static_cast<std::int64_t>(a));
+      }
     }
   }
 };
@@ -223,7 +224,7 @@ class Round {
         highest_(gpus.size(), std::vector<std::int32_t>(static_cast<std::size_t>(permuted.in_round()))) {}
 
   /// Searches the attributes of one type. Those that are left open are added to `open`.
-  void search(const std::vector<std::int64_t>& attributes, cuda_abi::Type type, std::vector<AttributeBest>& best,
+  void search(const std::vector<std::int64_t>& attributes, cuda_abi::Type type, Buffer<AttributeBest>& best,
               GpuPermutations& permutations, std::vector<std::int64_t>& open, double& gpu_seconds) {
     if (attributes.empty()) return;
     decisions_.type = type;
@@ -271,7 +272,7 @@ const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, 
 }
 
 std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
-                                            const RunOptions& run, std::vector<AttributeBest>& best,
+                                            const RunOptions& run, Buffer<AttributeBest>& best,
                                             GpuPermutations& permutations, double& gpu_seconds) {
   const Sorts sorts(problem);
   if (permutations.n > 0) permutations.as_good.assign(static_cast<std::size_t>(problem.n_attributes()), 0);
@@ -279,6 +280,7 @@ std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, cons
     permutations.highest.assign(static_cast<std::size_t>(permutations.n), 0);
     for (const auto* attributes : {&sorts.floats, &sorts.doubles}) {
       for (const std::int64_t a : *attributes) {
+        best[a] = {};
         if (permutations.n > 0) permutations.as_good[static_cast<std::size_t>(a)] = permutations.n;
       }
     }

@@ -28,11 +28,11 @@ struct GpuPermutations {
   std::vector<std::int32_t> highest = {};  ///< for each permutation: the highest W of these attributes
 };
 
-/// Fills in the best cuts of numeric attributes. Returns those it leaves open: symbolic ones, and those whose values
+/// Writes the best cuts of numeric attributes. Returns those it leaves open: symbolic ones, and those whose values
 /// take too many bits. `gpu_seconds`: how long the GPUs worked, added up. Throws device_lost, device_unavailable,
 /// out_of_memory, cancelled.
 std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
-                                            const RunOptions& run, std::vector<AttributeBest>& best,
+                                            const RunOptions& run, Buffer<AttributeBest>& best,
                                             GpuPermutations& permutations, double& gpu_seconds);
 
 }  // namespace stope::discretize

@@ -139,7 +139,7 @@ void PermutationTest::add(const GpuPermutations& found) {
   }
 }
 
-PermutationCounts PermutationTest::counts(const std::vector<AttributeBest>& best) && {
+PermutationCounts PermutationTest::counts(const Buffer<AttributeBest>& best) && {
   std::sort(highest_.begin(), highest_.end());
   PermutationCounts counts;
   counts.as_good = as_good_;

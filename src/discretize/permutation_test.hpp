@@ -41,7 +41,7 @@ class PermutationTest {
   /// Adds what GPUs have found of other attributes, under all permutations.
   void add(const GpuPermutations& found);
   /// Ends the test.
-  PermutationCounts counts(const std::vector<AttributeBest>& best) &&;
+  PermutationCounts counts(const Buffer<AttributeBest>& best) &&;
 
  private:
   Labels labels(std::int64_t permutation) const;

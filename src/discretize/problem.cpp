@@ -206,6 +206,11 @@ Attribute make_attribute(const Table& table, std::int64_t index, bool has_missin
           .has_missing = has_missing};
 }
 
+AttributeForm form_of(const Attribute& attribute) {
+  if (attribute.symbolic) return AttributeForm::codes;
+  return std::holds_alternative<Buffer<float>>(attribute.data) ? AttributeForm::float32 : AttributeForm::float64;
+}
+
 // Makes what is still missing of a symbolic attribute one more value.
 void name_missing(Attribute& attribute) {
   if (!attribute.symbolic || !attribute.has_missing) return;
@@ -303,6 +308,7 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
   check_size(table, problem.n_rows);
   if (target == Target::needed) count_classes(used, label_of(used), problem);
   problem.attributes.resize(features.size());
+  problem.forms.resize(features.size());
   if (policy == MissingPolicy::fill) problem.fills.resize(features.size());
   each_column(features.size(), table.n_rows, pool, run.cancel, [&](std::size_t f) {
     Attribute& attribute = problem.attributes[f];
@@ -313,6 +319,7 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
       if (attribute.has_missing) fill_in(attribute, problem.fills[f]);
     }
     name_missing(attribute);
+    problem.forms[f] = form_of(attribute);
   });
   return problem;
 }

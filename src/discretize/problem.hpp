@@ -33,6 +33,9 @@ struct Attribute {
   std::int64_t n_values() const { return static_cast<std::int64_t>(values.size()); }
 };
 
+/// How an attribute's values lie in memory.
+enum class AttributeForm : std::uint8_t { float32, float64, codes };
+
 inline constexpr const char* kMissingValue = "?";
 
 /// What replaces a missing value under MissingPolicy::fill; empty where the attribute has no present value.
@@ -47,6 +50,7 @@ enum class Target { needed, unused };
 struct DecisionProblem {
   std::int64_t n_rows = 0;
   std::vector<Attribute> attributes;  ///< the table's features, in their order
+  std::vector<AttributeForm> forms;   ///< of each attribute; to read it from wide tables' attributes takes milliseconds
   std::string target;
   Values classes;                 ///< every value of the target's list, also those without a row
   Buffer<std::int32_t> class_of;  ///< class of each row, in [0, classes.size())

@@ -20,8 +20,8 @@ using discretize::BestCutRun;
 using discretize::DecisionProblem;
 
 // Sorts by descending worth; equal ones stay in column order.
-void sort_by_worth(const std::vector<AttributeBest>& best, std::vector<std::size_t>& order) {
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+void sort_by_worth(const Buffer<AttributeBest>& best, std::vector<std::int64_t>& order) {
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
     if (best[b].worth < best[a].worth) return true;
     return !(best[a].worth < best[b].worth) && a < b;
   });
@@ -78,8 +78,8 @@ BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunO
   const DecisionProblem problem = discretize::make_problem(table, options.missing, run);
   const BestCutRun found =
       discretize::best_cut_of_each(problem, options.criterion, options.n_permutations, options.seed, run);
-  std::vector<std::size_t> order(found.best.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::int64_t> order(static_cast<std::size_t>(found.best.size()));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
   if (options.order == AttributeOrder::score) sort_by_worth(found.best, order);
   BestCuts result;
   result.cuts.resize(order.size());
@@ -92,12 +92,12 @@ BestCuts best_cuts(const Table& table, const BestCutOptions& options, const RunO
                     [&](std::int64_t task, int) {
                       const std::size_t begin = static_cast<std::size_t>(task) * kAtOnce;
                       for (std::size_t i = begin; i < std::min(order.size(), begin + kAtOnce); ++i) {
-                        const std::size_t a = order[i];
+                        const std::int64_t a = order[i];
                         BestCut& cut = result.cuts[i];
-                        cut = describe_cut(problem, found.best[a], static_cast<std::int64_t>(a), options.criterion);
+                        cut = describe_cut(problem, found.best[a], a, options.criterion);
                         if (options.n_permutations == 0) continue;
-                        cut.p_value = p_value(found.counts.as_good[a]);
-                        cut.family_p_value = p_value(found.counts.any_as_good[a]);
+                        cut.p_value = p_value(found.counts.as_good[static_cast<std::size_t>(a)]);
+                        cut.family_p_value = p_value(found.counts.any_as_good[static_cast<std::size_t>(a)]);
                       }
                     });
   if (options.n_permutations > 0) add_q_values(result.cuts);

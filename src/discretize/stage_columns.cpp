@@ -13,16 +13,13 @@ const void* values_of(const Attribute& attribute) {
 
 }  // namespace
 
-std::int64_t bytes_of(const Attribute& attribute, std::int64_t n_rows) {
-  return n_rows * (std::holds_alternative<Buffer<double>>(attribute.data) ? 8 : 4);
-}
-
 void write_columns(const DecisionProblem& problem, std::span<const std::int64_t> attributes, std::int64_t at,
                    std::int64_t n, char* to) {
   const auto attribute = [&](std::int64_t i) -> const Attribute& {
     return problem.attributes[static_cast<std::size_t>(attributes[static_cast<std::size_t>(i)])];
   };
-  const std::int64_t bytes = bytes_of(attribute(0), problem.n_rows), end = at + n;
+  const std::int64_t bytes = bytes_of(problem.forms[static_cast<std::size_t>(attributes[0])], problem.n_rows),
+                     end = at + n;
   while (at < end) {
     const std::int64_t in_column = at % bytes, part = std::min(bytes - in_column, end - at);
     std::memcpy(to, static_cast<const char*>(values_of(attribute(at / bytes))) + in_column,

@@ -9,7 +9,9 @@
 namespace stope::discretize {
 
 /// Bytes of an attribute's values.
-std::int64_t bytes_of(const Attribute& attribute, std::int64_t n_rows);
+constexpr std::int64_t bytes_of(AttributeForm form, std::int64_t n_rows) {
+  return n_rows * (form == AttributeForm::float64 ? 8 : 4);
+}
 
 /// Writes bytes [at, at + n) of attributes of one type, as they lie one behind the other.
 void write_columns(const DecisionProblem& problem, std::span<const std::int64_t> attributes, std::int64_t at,

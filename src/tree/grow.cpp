@@ -13,6 +13,7 @@
 #include "discretize/column_network.hpp"
 #include "discretize/stage_columns.hpp"
 #include "stope/error.hpp"
+#include "tree/cuda_abi.hpp"
 #include "tree/grow_cuda.hpp"
 
 namespace stope::tree {
@@ -27,6 +28,11 @@ double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) 
          static_cast<double>(std::min<std::int64_t>(threads, n_columns));
 }
 
+// Seconds that a GPU takes to grow a tree, level after level: little depends on the table but whether it is short.
+double gpu_growth_seconds(std::int64_t n_rows) {
+  return n_rows <= cuda_abi::kShortRows ? 1e-3 : 5e-3;
+}
+
 // Seconds per row of a long table that the CPU works even where a GPU grows the tree: it makes the nodes.
 constexpr double kRowSeconds = 100e-9;
 
@@ -35,13 +41,14 @@ device::Decision decide(const discretize::DecisionProblem& problem, const GrowOp
                         const RunOptions& run) {
   if (why_not != nullptr) return device::decide_for_cpu(why_not);
   std::int64_t bytes = 0;
-  for (const auto& attribute : problem.attributes) bytes += discretize::bytes_of(attribute, problem.n_rows);
+  for (const auto form : problem.forms) bytes += discretize::bytes_of(form, problem.n_rows);
   const std::int64_t n_columns = problem.n_attributes();
   if (n_columns == 0 || problem.pure() || options.max_depth == 0) return device::decide_for_cpu("the tree is one leaf");
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double rows = kRowSeconds * static_cast<double>(problem.n_rows);
-  return device::decide({growth_seconds(problem.n_rows, n_columns, threads) + rows,
-                         discretize::gpu_call_seconds(bytes, problem.n_rows) + rows});
+  return device::decide(
+      {growth_seconds(problem.n_rows, n_columns, threads) + rows,
+       discretize::gpu_call_seconds(bytes, problem.n_rows) + gpu_growth_seconds(problem.n_rows) + rows});
 }
 
 Grown with_backend(Grown grown, const device::BackendChoice& by, const std::string& device_reason) {

@@ -45,9 +45,13 @@ struct Destroy {
   }
 };
 
-Type type_of(const Attribute& attribute) {
-  if (attribute.symbolic) return Type::code;
-  return std::holds_alternative<Buffer<float>>(attribute.data) ? Type::float32 : Type::float64;
+Type type_of(discretize::AttributeForm form) {
+  switch (form) {
+    case discretize::AttributeForm::codes: return Type::code;
+    case discretize::AttributeForm::float32: return Type::float32;
+    case discretize::AttributeForm::float64: break;
+  }
+  return Type::float64;
 }
 
 // The least W that is a score of at least `score`, as doubles compare.
@@ -210,9 +214,9 @@ class CudaGrowth {
     std::int64_t n_seen = 0, widest = 0;
     for (const Type type : kTypes) {
       for (std::int64_t a = 0; a < problem_.n_attributes(); ++a) {
-        if (type_of(attribute(a)) != type || n_seen++ % std::ssize(sessions_) != i) continue;
+        if (type_of(form(a)) != type || n_seen++ % std::ssize(sessions_) != i) continue;
         share.of_type[static_cast<std::size_t>(type)].push_back(a);
-        const std::int64_t bytes = discretize::bytes_of(attribute(a), problem_.n_rows);
+        const std::int64_t bytes = discretize::bytes_of(form(a), problem_.n_rows);
         widest = std::max(widest, bytes);
         share.bytes = checked::add(share.bytes, bytes);
         ++share.n_columns;
@@ -253,7 +257,7 @@ class CudaGrowth {
   void send(cuda_abi::Session* session, Type type, std::span<const std::int64_t> attributes, std::int64_t piece_bytes,
             int& slot) const {
     if (attributes.empty()) return;
-    const std::int64_t bytes = discretize::bytes_of(attribute(attributes[0]), problem_.n_rows);
+    const std::int64_t bytes = discretize::bytes_of(form(attributes[0]), problem_.n_rows);
     const std::int64_t together = piece_bytes / bytes;
     const int n_gpus = static_cast<int>(sessions_.size());
     const device::StagedSizes sizes{.all = bytes * std::ssize(attributes), .piece = together * bytes};
@@ -283,6 +287,7 @@ class CudaGrowth {
     }
   }
 
+  discretize::AttributeForm form(std::int64_t a) const { return problem_.forms[static_cast<std::size_t>(a)]; }
   const Attribute& attribute(std::int64_t a) const { return problem_.attributes[static_cast<std::size_t>(a)]; }
 
   void apply(const cuda_abi::Splits& splits) {

@@ -150,6 +150,7 @@ DecisionTree DecisionTree::fit(const Table& table, const TreeOptions& options, c
   fitted.report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fitted.target_ = problem.target;
   fitted.classes_ = problem.classes;
+  fitted.attributes_.reserve(problem.attributes.size());
   for (std::size_t a = 0; a < problem.attributes.size(); ++a) {
     fitted.attributes_.push_back(remember(problem, a, table));
   }

@@ -46,7 +46,7 @@ TEST(ColumnsOnThreads, ColumnsAreCopiedInParts) {
   shape.floats = true;
   const DecisionProblem problem = make_problem(discretize_cases::random_decisions(random, shape), MissingPolicy::value);
   const std::vector<std::int64_t> some = {4, 0, 2};  // the columns of float32
-  const auto bytes = static_cast<std::size_t>(bytes_of(problem.attributes[0], problem.n_rows));
+  const auto bytes = static_cast<std::size_t>(bytes_of(problem.forms[0], problem.n_rows));
   for (const int threads : {1, 3}) {
     const auto all = static_cast<std::int64_t>(some.size() * bytes);
     std::vector<char> to(some.size() * bytes + 1, 'x');

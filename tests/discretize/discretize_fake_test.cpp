@@ -110,13 +110,13 @@ TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   cuts_on(few, "cuda");
   const DiscretizeReport little = on_auto(few).report;
   EXPECT_NE(little.backend, "cuda");
-  EXPECT_EQ(little.device_reason, "auto: under 1 ms on the CPU, 10 ms on the GPU");
+  EXPECT_EQ(little.device_reason, "auto: under 1 ms on the CPU, 1 ms on the GPU");
   EXPECT_EQ(on_auto(few, Criterion::gini).report.device_reason, "auto: GPUs look for cuts by discernibility only");
   const BestCuts found = on_auto(many);
   EXPECT_EQ(found.report.backend, "cuda");
   EXPECT_EQ(found.report.reason, "New Card, sm_90");
   EXPECT_TRUE(found.report.device_reason.starts_with("auto: about ")) << found.report.device_reason;
-  const Table some = table(1000, 30);  // 1.3 ms without permutations
+  const Table some = table(1000, 20);  // under 1 ms without permutations
   EXPECT_NE(on_auto(some).report.backend, "cuda");
   const BestCuts permuted = on_auto(some, Criterion::discernibility, 64 * 16);
   EXPECT_EQ(permuted.report.backend, "cuda") << permuted.report.device_reason;

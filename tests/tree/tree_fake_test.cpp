@@ -94,7 +94,7 @@ TEST_F(FakeTrees, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   tree_on(few, "cuda", {.missing = MissingPolicy::value});
   const TreeReport little = on_auto(few).report(), large = on_auto(many).report();
   EXPECT_NE(little.backend, "cuda");
-  EXPECT_EQ(little.device_reason, "auto: under 1 ms on the CPU, 10 ms on the GPU");
+  EXPECT_EQ(little.device_reason, "auto: under 1 ms on the CPU, 2 ms on the GPU");
   EXPECT_EQ(on_auto(few, Criterion::gini).report().device_reason, "auto: GPUs grow trees by discernibility only");
   EXPECT_EQ(large.backend, "cuda");
   EXPECT_EQ(large.reason, "New Card, sm_90");
