@@ -4,6 +4,10 @@ that the extension ends in (prior_works_bench, with RapidMiner's ties). Needs RA
 lib/plugins.
 
   RAPIDMINER_HOME=... python3 bench/rapidminer.py BUILD_FOLDER [--sizes 1000,5000,...] [--queries 500000,...] [--repeats N]
+  python3 bench/rapidminer.py --binding CLASSPATH [...]
+
+The second line needs no RapidMiner: it times the same calls of the JVM binding, on the CPU and on the GPU, which must give
+the same answer to the last bit. CLASSPATH holds the binding and the compiled BindingTable.java.
 
 Every row of the result has the time of learning and applying together, the best of its repetitions: the JVM compiles
 while the first ones run. RapidMiner's own
@@ -20,7 +24,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from bench.support.machine import write_result  # noqa: E402
+from bench.support.machine import gpus, write_result  # noqa: E402
 
 PAIRS = 30_000_000
 SEED_TRAIN = 10_000  # training rows of the large test sets; the work does not give their number
@@ -57,13 +61,43 @@ def cpp(build, case, repeats):
     return {"ms": min([found["first_ms"], *found["milliseconds"]])}
 
 
+def binding_row(classpath, case, repeats):
+    """Learning and applying through the binding alone, on both devices."""
+    row, answers = dict(case), set()
+    for device, key in (("cpu", "cpu"), ("cuda", "gpu")):
+        command = ["java", "-Xmx24g", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", classpath, "BindingTable", device,
+                   *(str(case[name]) for name in ("train", "test", "numeric", "nominal", "k")), str(repeats)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}\n{done.stderr[-4000:]}")
+        row |= both_times(json.loads(done.stdout), key)
+        answers.add(row[f"{key}_answer"])
+    if len(answers) != 1:
+        sys.exit(f"{case}: the GPU's answer differs from the CPU's")
+    return row
+
+
+def both_times(found, key):
+    learn, apply = min(found["milliseconds"], key=sum)
+    return {f"{key}_learn_ms": learn, f"{key}_apply_ms": apply, f"{key}_repeats": len(found["milliseconds"]),
+            f"{key}_method": found["report"]["method"], f"{key}_answer": found["answer"]}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path, nargs="?")
+    parser.add_argument("--binding", metavar="CLASSPATH")
     parser.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",") if n], default=[1_000, 5_000, 10_000, 50_000, 100_000])
     parser.add_argument("--queries", type=lambda text: [int(n) for n in text.split(",") if n], default=[500_000, 1_000_000, 3_000_000])
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
+    if args.binding:
+        rows = [binding_row(args.binding, case, args.repeats) for case in cases(args)]
+        machine = next(iter(gpus()), None)
+        print(write_result(ROOT / "bench" / "results", "rapidminer_binding", {"rows": rows}, machine))
+        return
+    if args.build is None:
+        parser.error("the build folder is missing")
     home = os.environ.get("RAPIDMINER_HOME") or sys.exit("RAPIDMINER_HOME is not set")
     rows = []
     with tempfile.TemporaryDirectory() as classes:

@@ -31,7 +31,8 @@ std::string Decision::reason() const {
   switch (outcome) {
     case Outcome::not_for_gpus: return kAuto + std::string(why);
     case Outcome::too_short:
-      return kAuto + cpu + "; a GPU's driver alone takes " + time_text(kDriverSeconds) + " to start";
+      return kAuto + cpu + "; a GPU's driver alone takes " + time_text(kDriverSeconds) + " to start" +
+             (offer.on_cpu > kDriverSeconds ? ", too close to tell" : "");
     case Outcome::cuda_off: return kAuto + std::string("CUDA is off: ") + std::string(why);
     case Outcome::cpu_pays: return kAuto + both + (offer.on_gpu < offer.on_cpu ? ", too close to tell" : "");
     case Outcome::gpu_pays: return kAuto + both;

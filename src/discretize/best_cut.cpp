@@ -186,7 +186,8 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
   const bool named = choice.backend == device::Backend::cuda;
   const char* const why_not = why_not_on_gpu(problem, criterion, permutations.n);
   if (named && why_not != nullptr)
-    throw Error(ErrorCode::unsupported, std::string(why_not) + ": device cpu computes them", {.option = "device"});
+    throw Error(ErrorCode::unsupported, std::string(why_not) + ": device auto or cpu computes them",
+                {.option = "device"});
   BackendReport& report = result.report;
   std::vector<int> gpus = choice.gpus;
   std::string gpu_name = choice.reason;

@@ -45,6 +45,8 @@ TEST(AutoGpu, AShortJobDoesNotLookForGpus) {
             "auto: about 3 ms on the CPU; a GPU's driver alone takes 210 ms to start");
   EXPECT_EQ(machine.decide({0.0005, 0.0}, false).reason(),
             "auto: under 1 ms on the CPU; a GPU's driver alone takes 210 ms to start");
+  EXPECT_EQ(machine.decide({0.239, 0.0}, false).reason(),
+            "auto: about 239 ms on the CPU; a GPU's driver alone takes 210 ms to start, too close to tell");
 }
 
 TEST(AutoGpu, WhatNoGpuDoesFasterDoesNotLookForGpus) {

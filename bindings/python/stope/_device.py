@@ -79,7 +79,7 @@ def device_view(array):
         return None
     try:
         interface = getattr(array, "__cuda_array_interface__", None)
-    except (TypeError, RuntimeError):  # PyTorch's answer for a tensor that needs a gradient
+    except (TypeError, RuntimeError, KeyError):  # PyTorch's answers for a tensor that needs a gradient, and for float8
         interface = None
     if interface is not None:
         return DeviceView(array, _of_interface(array, interface))

@@ -80,12 +80,15 @@ def test_everything_else_is_no_array_in_a_gpu():
     import polars as pl
 
     class Refuses:
+        def __init__(self, how):
+            self.how = how
+
         @property
         def __cuda_array_interface__(self):
-            raise TypeError("requires grad")
+            raise self.how
 
     for other in (None, 3, [[1.0]], np.eye(2), np.eye(2).view(np.matrix), pd.DataFrame({"a": [1]}),
-                  pl.DataFrame({"a": [1]}), Refuses()):
+                  pl.DataFrame({"a": [1]}), Refuses(TypeError("requires grad")), Refuses(KeyError("float8"))):
         assert device_view(other) is None
 
 

@@ -48,9 +48,10 @@ def test_names_of_scipy_mean_what_they_mean_there(metric, params):
 @pytest.mark.parametrize("metric", [
     "jaccard", "dice", "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule", "hamming",
 ])
-@pytest.mark.filterwarnings("ignore:The sokalmichener metric:DeprecationWarning")
 def test_measures_of_booleans_are_scipys(metric):
-    check(cdist(QUERY_BITS, BITS, metric), BITS, QUERY_BITS, metric=metric)
+    # SciPy 1.17 has dropped this name for the same measure.
+    theirs = "rogerstanimoto" if metric == "sokalmichener" else metric
+    check(cdist(QUERY_BITS, BITS, theirs), BITS, QUERY_BITS, metric=metric)
 
 
 def test_measures_that_need_the_training_rows_take_them():

@@ -79,7 +79,7 @@ class GpuTest {
 
   @Test
   void votesAndListsAreThoseOfTheCpu() {
-    for (String compat : new String[] {"stope", "rapidminer"}) {
+    for (String compat : new String[] {"none", "rapidminer"}) {
       Options options = Options.of("metric", "mixed-euclidean", "n_neighbors", "9", "weights", "distance",
           "compat", compat);
       Options proba = Options.of("proba", "true");

@@ -124,7 +124,8 @@ class MisuseTest {
     openAndClose(model, 90_000);
     System.gc();
     long grown = residentKilobytes() - before;
-    assertEquals(live, Handle.live());
+    // Fewer, if a collection found what other tests had forgotten.
+    assertTrue(Handle.live() <= live, Handle.live() + " handles live, " + live + " before");
     // A leak of 100 bytes of every object would be 9 MB. The heap of Java itself moves by some megabytes.
     assertTrue(grown < 32_000, "90,000 objects have left " + grown + " kB");
   }
