@@ -14,7 +14,7 @@ if [ -z "$build" ]; then
   build=build/gcc
   scripts/bootstrap.sh --cuda &&
     STOPE_CUDA=ON scripts/build.sh gcc knn_test gram_test stats_test discretize_test tree_test rapidminer_goldens_test \
-      stope stope_cuda stope_cuda_watched || exit 1
+      stope_cli stope_cuda stope_cuda_watched || exit 1
 fi
 build=$(realpath "$build")
 logs=$PWD/build/gpu-logs

@@ -15,6 +15,7 @@
 #include "capi/run.hpp"
 #include "capi/table.hpp"
 #include "jobs/job_options.hpp"
+#include "knn/merge_padded.hpp"
 #include "stope/error.hpp"
 
 namespace stope::capi {
@@ -45,29 +46,6 @@ NeighborArrays arrays_of(std::int64_t n_rows, std::int64_t* indices, double* dis
     required(distances, "distances");
   }
   return {.indices = indices, .distances = distances};
-}
-
-// Lists of k entries a query, as stope_neighbors() writes them. Padding stays: merge_neighbors() leaves it out.
-Neighbors part_of(std::int64_t n_queries, std::int64_t k, const std::int64_t* indices, const double* distances) {
-  Neighbors lists;
-  const std::int64_t n = checked::mul(n_queries, k);
-  for (std::int64_t query = 1; query <= n_queries; ++query) lists.offsets.push_back(query * k);
-  lists.indices.assign(indices, indices + n);
-  lists.distances.assign(distances, distances + n);
-  return lists;
-}
-
-void write_padded(const Neighbors& lists, std::int64_t k, std::int64_t* indices, double* distances) {
-  for (std::int64_t query = 0; query < lists.n_queries(); ++query) {
-    const std::int64_t begin = lists.offsets[static_cast<std::size_t>(query)];
-    const std::int64_t n = lists.offsets[static_cast<std::size_t>(query) + 1] - begin;
-    std::copy_n(lists.indices.data() + begin, n, indices);
-    std::copy_n(lists.distances.data() + begin, n, distances);
-    std::fill_n(indices + n, k - n, std::int64_t{-1});
-    std::fill_n(distances + n, k - n, std::numeric_limits<double>::quiet_NaN());
-    indices += k;
-    distances += k;
-  }
 }
 
 }  // namespace
@@ -171,11 +149,7 @@ stope_code stope_merge_neighbors(int64_t n_parts, int64_t stride, int64_t n_quer
     required(distances, "distances");
     required(merged_indices, "merged_indices");
     required(merged_distances, "merged_distances");
-    std::vector<stope::Neighbors> parts;
-    parts.reserve(static_cast<std::size_t>(n_parts));
-    for (std::int64_t part = 0; part < n_parts; ++part) {
-      parts.push_back(part_of(n_queries, n_neighbors, indices + part * stride, distances + part * stride));
-    }
-    write_padded(stope::merge_neighbors(parts, n_neighbors), n_neighbors, merged_indices, merged_distances);
+    stope::knn::merge_padded({n_parts, stride, n_queries, n_neighbors, indices, distances}, merged_indices,
+                             merged_distances);
   });
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/from_zero.hpp"
 #include "base/memory.hpp"
 #include "base/number_text.hpp"
 #include "base/progress.hpp"
@@ -43,10 +44,9 @@ LsqFit::LsqFit(const Table& table, std::vector<std::int64_t> labels, std::int64_
       labels_(std::move(labels)),
       n_(table.n_rows),
       p_(n_columns) {
-  if (!(options.alpha >= 0.0) || !std::isfinite(options.alpha)) {
-    throw Error(ErrorCode::invalid_argument, "alpha " + number_text(options.alpha) + " is not a number from 0",
-                {.option = "alpha"});
-  }
+  require_from_zero("alpha", options.alpha);
+  require_from_zero("tolerance", options.tolerance);
+  require_from_zero("max_iterations", options.max_iterations);
   if (labels_.front() < 0) throw Error(ErrorCode::invalid_argument, "no target: a column of role label is needed");
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/from_zero.hpp"
 #include "base/memory.hpp"
 #include "base/number_text.hpp"
 #include "base/progress.hpp"
@@ -75,7 +76,7 @@ PcaFit::PcaFit(std::int64_t n_rows, std::int64_t n_columns, const PcaOptions& op
       n_(n_rows),
       p_(n_columns),
       q_(std::min(n_rows, n_columns)) {
-  check_n_components();
+  check_options();
 }
 
 PcaFit::PcaFit(const Table& table, const PcaOptions& options, const RunOptions& run)
@@ -103,7 +104,9 @@ void PcaFit::take(NumericColumns matrix) {
   if (options_.centering == Centering::none) matrix_.shift.assign(static_cast<std::size_t>(p_), 0.0);
 }
 
-void PcaFit::check_n_components() const {
+void PcaFit::check_options() const {
+  require_from_zero("tolerance", options_.tolerance);
+  require_from_zero("max_iterations", options_.max_iterations);
   const double k = options_.n_components;
   if (options_.centering == Centering::none) {
     if (k > 0 && k < 1) {

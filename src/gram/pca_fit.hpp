@@ -26,7 +26,7 @@ class PcaFit {
          const RunOptions& run);
   void take(NumericColumns matrix);
   void scale_columns();
-  void check_n_components() const;
+  void check_options() const;
   PcaShape shape() const;
   /// How many of the eigenvalues are wanted, the largest first; -1: more than are given.
   std::int64_t wanted_of(const std::vector<double>& values) const;

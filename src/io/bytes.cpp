@@ -72,11 +72,22 @@ class Descriptor {
   int fd_ = -1;
 };
 
+// /dev/zero, /dev/urandom and the like never end: they would be read up to the memory limit. A terminal ends when its
+// user says so, and /dev/null at once. /dev/stdin and /dev/fd/N are what they stand for.
+bool may_never_end(int fd, const struct stat& status) {
+  struct stat null{};
+  return S_ISCHR(status.st_mode) && ::isatty(fd) == 0 &&
+         (::stat("/dev/null", &null) != 0 || null.st_rdev != status.st_rdev);
+}
+
 struct stat status_of(int fd, const std::string& name) {
   struct stat status{};
   const int fault = fault::io_fails();
   if (fault != 0 || ::fstat(fd, &status) != 0) fail_io(name, "stat", fault != 0 ? fault : errno);
   if (S_ISDIR(status.st_mode)) fail_io(name, "read", EISDIR);
+  if (may_never_end(fd, status)) {
+    throw Error(ErrorCode::io, "cannot read: is a device that may never end, not a file, pipe or terminal", {name});
+  }
   return status;
 }
 

@@ -1,4 +1,8 @@
 // Every job of the C ABI gives what the C++ API gives, bit for bit.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <bit>
 #include <cmath>
 #include <fstream>
@@ -6,6 +10,7 @@
 
 #include "capi/capi.hpp"
 #include "fault/job.hpp"
+#include "forking.hpp"
 #include "stope/stope.hpp"
 
 namespace capi_test {
@@ -412,6 +417,36 @@ TEST(Neighbors, OfPartsAreMergedToThoseOfTheWhole) {
   Model none;
   EXPECT_REFUSED(stope_fit("neighbors", whole, short_ranges, nullptr, none.out(), &failure), STOPE_INVALID_ARGUMENT,
                  "ranges has 2 numbers, and the numeric features need 4");
+}
+
+// Two million parts of one entry: copies of each would take 350 MB.
+TEST(Neighbors, ManyPartsAreMergedWithoutMemory) {
+  if (const std::string why = stope::why_no_fork(); !why.empty()) GTEST_SKIP() << why;
+  constexpr std::int64_t kParts = 2000000;
+  std::vector<std::int64_t> parts(kParts);
+  std::vector<double> distances(kParts);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i] = static_cast<std::int64_t>(i);
+    distances[i] = std::fabs(static_cast<double>(i) - 1234567.0);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    std::int64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20);
+    const rlimit limit{most, most};
+    setrlimit(RLIMIT_AS, &limit);
+    std::int64_t row = 0;
+    double distance = 1.0;
+    Failure failure;
+    const stope_code code =
+        stope_merge_neighbors(kParts, 1, 1, 1, parts.data(), distances.data(), &row, &distance, &failure);
+    _exit(code == STOPE_OK && row == 1234567 && distance == 0.0 ? 0 : 1 + static_cast<int>(code));
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 file operation and every allocation is failed once."""
 
 import gzip
+import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
@@ -24,6 +26,36 @@ def box(tmp_path):
     (tmp_path / "train.csv").write_text("x,z,c,y\n0,1,red,a\n1,5,blue,b\n4,2,red,a\n2,2,blue,b\n7,1,red,b\n3,3,red,a\n")
     (tmp_path / "test.csv").write_text("x,z,c\n1,1,red\n2,3,blue\n")
     return tmp_path
+
+
+# --- devices ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/urandom", "/dev/random"])
+def test_a_device_without_end_is_refused_before_it_is_read(box, device):
+    (box / "link.csv").symlink_to(device)
+    for name in (device, "link.csv"):
+        refuse(box, 3, "info", name, "--memory-limit", "50MB", says=[name, "may never end"])
+    refuse(box, 3, *classify(), "--schema", device, "--memory-limit", "50MB", says=[device, "may never end"])
+    with open(device, "rb") as endless:
+        done = subprocess.run([program.PROGRAM, "info", "-", "--memory-limit", "50MB"], stdin=endless, capture_output=True,
+                              env=program.environment())
+    assert done.returncode == 3 and b"<stdin>: cannot read: is a device that may never end" in done.stderr
+
+
+def test_devices_that_end_are_read_and_so_is_what_a_device_stands_for(box):
+    refuse(box, 3, "info", "/dev/null", says="/dev/null: the file is empty")
+    for name in ("-", "/dev/stdin", "/dev/fd/0"):
+        assert run("info", name, stdin=b"a,b\n1,2\n").text
+        with open(box / "train.csv", "rb") as table:
+            done = subprocess.run([program.PROGRAM, "info", name], stdin=table, capture_output=True, env=program.environment())
+        assert done.returncode == 0, done.stderr
+    ours, theirs = pty.openpty()
+    os.write(ours, b"a,b\n1,2\n\x04\x04")
+    done = subprocess.run([program.PROGRAM, "info", "-"], stdin=theirs, capture_output=True, env=program.environment(), timeout=120)
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 0, done.stderr
 
 
 # --- output -----------------------------------------------------------------------------------------------------------

@@ -92,6 +92,10 @@ class BlockedSearch {
  private:
   void check_own_rows(std::int64_t first_query) {
     const std::int64_t n = fitted_.n_rows();
+    if (first_query < -1) {
+      throw Error(ErrorCode::invalid_argument, "first_query " + std::to_string(first_query) + " is less than -1",
+                  {.option = "first_query"});
+    }
     if (first_query < 0 ? n_queries_ == n : first_query <= n - n_queries_) {
       selection_.first_query = std::max<std::int64_t>(first_query, 0);
       return;

@@ -135,16 +135,50 @@ def test_what_is_no_request_is_refused(server, text):
 
 def test_clients_that_vanish_behind_their_request_are_no_failures_of_the_server(server):
     text = b"PUT /v1/tables/t HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n4;a=b\r\nx\n1\n\r\n0\r\n\r\n"
-    for _ in range(100):
+    for i in range(100):
         for end in (b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"):
             with connect(server) as connection:
                 connection.sendall(text + end)
-                connection.shutdown(socket.SHUT_WR)
-                read_all(connection)
+                if i % 5 == 0:
+                    connection.shutdown(socket.SHUT_WR)
+                    read_all(connection)
     with connect(server) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b"200 OK" in read_one(connection)
     assert not [line for line in server.log() if line["event"] in ("failure", "no JSON")]
+
+
+def ask_and_end(server, text):
+    """What a client gets that ends its side of the connection behind its text."""
+    with connect(server) as connection:
+        connection.sendall(text)
+        connection.shutdown(socket.SHUT_WR)
+        return read_all(connection)
+
+
+_PUT = b"PUT /v1/tables/ended HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n"
+
+
+def test_whoever_ends_its_side_behind_a_request_is_answered(server):
+    get = b"GET /v1/tables/ended/rows HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    assert b" 201 " in ask_and_end(server, _PUT + b"Content-Length: 8\r\n\r\na,b\n1,2\n").split(b"\r\n")[0]
+    for text, n in ((get, 1), (get * 3, 3), (get + b"GET /hea", 1)):
+        assert ask_and_end(server, text).count(b"HTTP/1.1 200") == n
+
+
+@pytest.mark.parametrize("text", [
+    b"GET /hea", b"GET /health HTTP/1.1\r\nHost: local", _PUT + b"Content-Length: 80\r\n\r\na,b\n1,2\n",
+    _PUT + b"Transfer-Encoding: chunked\r\n\r\n8\r\na,b\n1"])
+def test_a_request_that_ends_too_early_is_refused(server, text):
+    assert problem_in(ask_and_end(server, text)) == (400, "incomplete-request")
+
+
+def test_a_body_that_is_no_chunk_is_refused(server):
+    assert problem_in(ask_and_end(server, _PUT + b"Transfer-Encoding: chunked\r\n\r\nno number\r\n")) == (400, "malformed-request")
+
+
+def test_a_client_that_ends_without_a_word_gets_none(server):
+    assert ask_and_end(server, b"") == b""
 
 
 _SEEDS = [

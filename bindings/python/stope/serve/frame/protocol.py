@@ -16,6 +16,9 @@ __all__ = ["protocol_of"]
 # A peer that lost its network is noticed after 60 + 4 x 15 seconds, so that its job does not run for nobody.
 _KEEPALIVE = [("SO_KEEPALIVE", socket.SOL_SOCKET, 1), ("TCP_KEEPIDLE", socket.IPPROTO_TCP, 60),
               ("TCP_KEEPINTVL", socket.IPPROTO_TCP, 15), ("TCP_KEEPCNT", socket.IPPROTO_TCP, 4)]
+# A client that has ended its side may still read, or be gone: TCP says the same of both. It gets an answer that comes
+# within this time, and no job runs longer for nobody.
+_LAST_ANSWER_SECONDS = 1.0
 
 
 def protocol_of(limits, log):
@@ -34,6 +37,8 @@ class _Connection(HttpToolsProtocol):
         self._answered = None  # the request that is being answered; ``cycle`` is the last that has come
         self._headers_timer = None
         self._reading_timer = None
+        self._ended = False  # the client sends nothing more
+        self._last_answer_timer = None
 
     def connection_made(self, transport):
         super().connection_made(transport)
@@ -53,7 +58,30 @@ class _Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def eof_received(self):
+        """Return whether the connection stays open for an answer. TLS has no half of a connection that could."""
+        if self._being_answered() and not self.cycle.more_body and self.scheme == "http":
+            if not self._ended:
+                self._ended = True
+                self._stop_headers_timer()
+                self._last_answer_timer = self.loop.call_later(_LAST_ANSWER_SECONDS, self._answer_is_late)
+            return True
+        if self.cycle is not None and self.cycle.more_body or self._in_headers and self._silent_bytes:
+            self._refuse(_INCOMPLETE)
         self._nobody_listens()
+        return False
+
+    def _being_answered(self):
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _answer_is_late(self):
+        self._last_answer_timer = None
+        self._nobody_listens()
+        self.transport.close()
+
+    def on_response_complete(self):
+        super().on_response_complete()
+        if self._ended and not self._being_answered():  # else the next of several requests has its turn
+            self.transport.close()
 
     def _start_asgi_task(self, cycle, app):
         self._answered = cycle
@@ -156,6 +184,9 @@ class _Connection(HttpToolsProtocol):
     def _stop_timers(self):
         self._stop_headers_timer()
         self._stop_reading_timer()
+        if self._last_answer_timer is not None:
+            self._last_answer_timer.cancel()
+            self._last_answer_timer = None
 
     # What is refused without the application.
 
@@ -168,7 +199,8 @@ class _Connection(HttpToolsProtocol):
     def _refuse(self, problem):
         self.log.write("refused", status=problem.status, problem=problem.code)
         self._stop_timers()
-        if self.cycle is None or self.cycle.response_complete:  # else an answer is on its way, and this would be in it
+        waits = self.cycle is self._answered and not self.cycle.response_started if self._being_answered() else True
+        if waits:  # else an answer is on its way, and this would be in it
             body = json.dumps(problem.to_dict()).encode()
             head = f"content-type: {MEDIA_TYPE}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
             self.transport.write(STATUS_LINE[problem.status] + head.encode() + body)
@@ -179,3 +211,4 @@ class _Connection(HttpToolsProtocol):
 _TOO_LONG = Problem(431, "headers-too-long", "The request's headers are too long.")
 _TOO_SLOW = Problem(408, "slow-headers", "The request's headers came too slowly.")
 _MALFORMED = Problem(400, "malformed-request", "This is no HTTP/1.1 request.")
+_INCOMPLETE = Problem(400, "incomplete-request", "The connection ended before the request did.")
