@@ -44,6 +44,8 @@ TEST(DidYouMean, StaysSilentWithoutANearName) {
 TEST(DidYouMean, SkipsNamesTooLongToBeTypingMistakes) {
   EXPECT_EQ(did_you_mean(std::string(64, 'a'), {std::string(64, 'a') + "b", std::string(63, 'a')}),
             " (did you mean '" + std::string(63, 'a') + "'?)");
+  EXPECT_EQ(did_you_mean(std::string(63, 'a'), {std::string(64, 'a')}),
+            " (did you mean '" + std::string(64, 'a') + "'?)");
   EXPECT_EQ(did_you_mean(std::string(65, 'a'), {std::string(64, 'a')}), "");
 }
 

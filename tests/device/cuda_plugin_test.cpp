@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "device/backend.hpp"
+#include "environment.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -29,7 +31,7 @@ class CudaPlugin : public testing::Test {
 };
 
 TEST_F(CudaPlugin, SaysWhyItIsOff) {
-  expect_off(device::load_cuda("/nowhere/libstope_cuda.so"), "/nowhere/libstope_cuda.so");
+  expect_off(device::load_cuda("/nowhere/libstope_cuda.so"), "/nowhere/libstope_cuda.so: cannot open");
   expect_off(device::load_cuda("libm.so.6"), "is not a plug-in of stope");
   expect_off(load("nothing"), "is not a plug-in of stope");
   expect_off(load("other version"), "has version " + std::to_string(cuda_abi::kVersion + 1) + ", this library needs " +
@@ -119,7 +121,8 @@ TEST_F(FakeGpus, DevicesAreChosenByNumber) {
   EXPECT_NE(choose("auto").backend, device::Backend::cuda);
   EXPECT_NE(choose("cpu").backend, device::Backend::cuda);
   EXPECT_NE(refusal("cuda:0", ErrorCode::device_unavailable).find("GPU 0, Old Card: compute"), std::string::npos);
-  EXPECT_NE(refusal("cuda:1,2", ErrorCode::device_unavailable).find("there is no GPU 2"), std::string::npos);
+  EXPECT_NE(refusal("cuda:1,2", ErrorCode::device_unavailable).find("there is no GPU 2: this machine has 2 GPUs"),
+            std::string::npos);
   for (const char* wrong : {"cuda:", "cuda:0,", "cuda:,0", "cuda:0,,1", "cuda:-1", "cuda:1x", "cuda:99999999999"}) {
     refusal(wrong, ErrorCode::invalid_argument);
   }
@@ -163,6 +166,18 @@ TEST_F(FakeGpus, DeviceInfoListsThem) {
   EXPECT_EQ(info.backends.back().name, "cuda");
   EXPECT_TRUE(info.backends.back().available);
   EXPECT_EQ(info.backends.back().reason, "New Card, sm_90");
+  std::ifstream file("/proc/cpuinfo");
+  std::string model;
+  while (!model.starts_with("model name") && std::getline(file, model)) {
+  }
+  if (!model.starts_with("model name")) GTEST_SKIP() << "this machine does not say its CPU's name";
+  EXPECT_TRUE(!info.cpu.empty() && model.ends_with(": " + info.cpu)) << info.cpu;
+}
+
+TEST_F(FakeGpus, AnUnknownBackEndIsTakenForAMisspeltOne) {
+  const ForcedVariable forced("STOPE_BACKEND", "avx22");
+  EXPECT_EQ(refusal("auto", ErrorCode::invalid_argument),
+            "unknown back end 'avx22' (STOPE_BACKEND) (did you mean 'avx2'?)");
 }
 
 }  // namespace

@@ -48,6 +48,12 @@ TEST_F(FakeGram, AnyPartsAndGpusGiveTheSameBits) {
   }
 }
 
+// A piece in pinned memory has 32 MB.
+TEST_F(FakeGram, RowsOfSeveralPiecesGiveTheSameBits) {
+  const GramCase c = make_case(1100, 9001, true, 8);
+  EXPECT_EQ(multiply(c, *make_operator(rows_of(c), {}, on("cuda"))), multiply(c, on("cpu")));
+}
+
 TEST_F(FakeGram, SeveralVectors) {
   const GramCase c = make_case(100, 30, true, 5);
   Random random(1);

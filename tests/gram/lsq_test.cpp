@@ -401,5 +401,23 @@ TEST(Lsq, RefusesWhatItCannotTake) {
   EXPECT_EQ(code_of(table_of(c), {}, nothing), ErrorCode::out_of_memory);
 }
 
+TEST(Lsq, ATargetOfTextsIsRefusedAndOneOfMostlyNumbersNamesTheOptionThatReadsIt) {
+  const auto option_of = [](const std::vector<std::string>& values) {
+    Table table;
+    table.n_rows = 3;
+    table.columns = {make_numeric("x", {1.0, 2.0, 3.0}), make_nominal("y", {0, 1, 2}, values)};
+    table.columns[1].role = Role::label;
+    try {
+      LinearModel::fit(table, {});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::unsupported) << error.what();
+      return error.option();
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(option_of({"1", "2.5", "n/a"}), "numeric");
+  EXPECT_EQ(option_of({"1", "two", "three"}), "");
+}
+
 }  // namespace
 }  // namespace stope

@@ -16,9 +16,11 @@
 #include "effort.hpp"
 #include "io/atomic_file.hpp"
 #include "io/bytes.hpp"
+#include "io/noted_files.hpp"
 #include "io/temporary_folder.hpp"
 #include "io/without_root.hpp"
 #include "stope/io.hpp"
+#include "stope/lost_input.hpp"
 
 namespace stope::io {
 namespace {
@@ -60,6 +62,16 @@ TEST_F(AtomicFileTest, WritesOnlyOnCommit) {
     EXPECT_EQ(content("out"), "new text");
   }
   EXPECT_EQ(files(), std::vector<std::string>{"out"});
+}
+
+TEST_F(AtomicFileTest, AHandlerRemovesWhatIsNotCompleteAndNothingElse) {
+  put("in", "text");
+  const NotedFile input(at("in"), "text", 4);
+  AtomicFile file(at("out"));
+  file.write("half");
+  EXPECT_EQ(files().size(), 2U);
+  remove_unfinished_outputs();
+  EXPECT_EQ(files(), (std::vector<std::string>{"in"}));
 }
 
 TEST_F(AtomicFileTest, SizesAroundTheBuffer) {

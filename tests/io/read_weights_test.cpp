@@ -41,7 +41,7 @@ TEST_F(WeightFiles, ThatDoNotFitSayWhereAndWhy) {
   refuse("a,b\n1,2\n3,4\n", "exactly one row of weights, found 2");
   refuse("a,b\n", "exactly one row of weights, found 0");
   refuse("a,b\n1,heavy\n", "weight 'heavy' is not a number");
-  refuse("a,1\nb,\n", "weight '' is not a number");
+  refuse("a,1\nb,\n", "w.csv:2: weight '' is not a number");
   refuse("a,1\nc,2\n", "'c'");
 }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "expect_error.hpp"
 #include "io/readers.hpp"
 
 namespace stope {
@@ -49,6 +50,15 @@ TEST(SchemaJson, Columns) {
   EXPECT_EQ(schema.columns[4].role, Role::weight);
   EXPECT_EQ(schema.columns[5].role, Role::ignore);
   EXPECT_EQ(parse(R"({"columns":[{"name":"a","type":"real"}]})", "test").columns.size(), 1U);
+}
+
+TEST(SchemaJson, TheIndexOfAnObjectsNamesCountsAgainstTheLimit) {
+  std::string json = "{";
+  for (int i = 0; i < 1000; ++i) json += "\"k" + std::to_string(i) + "\":1,";
+  json += R"("columns":[{"name":"a","type":"real"}]})";
+  EXPECT_EQ(io::parse_schema(json, "train", "s.json", 100'000).columns.size(), 1U);
+  expect_error(ErrorCode::out_of_memory, "the JSON needs more than",
+               [&] { io::parse_schema(json, "train", "s.json", 50'000); });
 }
 
 TEST(SchemaJson, PartsAndMissingToken) {

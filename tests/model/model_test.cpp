@@ -274,6 +274,13 @@ TEST_F(ModelTest, CutsThatFillAreSaved) {
   expect_equal(apply_cuts(table, after.cuts, after.coding), apply_cuts(table, before.cuts, before.coding));
 }
 
+TEST_F(ModelTest, WhatCannotBeWrittenIsAnError) {
+  Model model = normalizer_model();
+  model.columns.columns.push_back(model.columns.columns.front());
+  OutputFile file(at("a.stope"));
+  expect_error(ErrorCode::invalid_argument, "two columns are named 'x'", [&] { write_model(file, model); });
+}
+
 TEST_F(ModelTest, SummaryNamesWhatIsInside) {
   const ModelSummary summary = summarize_model(save(neighbors_model(), "a.stope"));
   EXPECT_EQ(summary.kind, "neighbors");
@@ -395,6 +402,46 @@ TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
     EXPECT_GT(read, 0);
     EXPECT_GT(used, 0) << model.kind();
   }
+}
+
+TEST(Container, AnOptionAndATableMayHaveOneName) {
+  model::Content content;
+  content.kind = "k";
+  content.set("t", "1");
+  content.tables = {{"t", numeric_table(2)}};
+  expect_equal(content_of(bytes_of(content)).table("t"), numeric_table(2));
+  content.tables.push_back(content.tables.front());
+  expect_error(ErrorCode::invalid_data, "two tables are called 't'", [&] { content_of(bytes_of(content)); });
+}
+
+// A file of columns without rows is small, its table is not.
+TEST(Container, ColumnsWithoutRowsCountAgainstTheLimit) {
+  model::Content content;
+  content.kind = "k";
+  Table table;
+  for (int c = 0; c < 1000; ++c) table.columns.push_back(make_numeric("c" + std::to_string(c), {}));
+  content.tables = {{"t", table}};
+  const std::string bytes = bytes_of(content);
+  RunOptions run;
+  run.memory_limit = 2'000'000;
+  EXPECT_NO_THROW(model::read_content({bytes, nullptr, "a.stope", 0}, run));
+  run.memory_limit = 100'000;
+  expect_error(ErrorCode::out_of_memory, "the model's options, tables and columns need",
+               [&] { model::read_content({bytes, nullptr, "a.stope", 0}, run); });
+}
+
+// A value takes four bytes at least, and so many do not fit into what is left.
+TEST(Container, MoreValuesThanBytesForThemAreRefusedBeforeAnyIsRead) {
+  model::Content content;
+  content.kind = "k";
+  const std::string value(240, 'v');
+  Table table;
+  table.columns = {make_nominal("c", {}, {value})};
+  content.tables = {{"t", table}};
+  std::string bytes = bytes_of(content);
+  const std::uint64_t n_values = 70;
+  std::memcpy(bytes.data() + bytes.find(value) - sizeof(std::uint32_t) - sizeof n_values, &n_values, sizeof n_values);
+  expect_error(ErrorCode::invalid_data, "70 values do not fit into the ", [&] { content_of(resealed(bytes)); });
 }
 
 TEST(Container, LengthsAreNotBelieved) {

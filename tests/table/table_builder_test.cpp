@@ -176,7 +176,13 @@ TEST(TableBuilder, RefusesWhatCannotBe) {
   Schema twice = numbers(2);
   twice.columns[1].name = "n0";
   expect_error(ErrorCode::invalid_argument, "two columns are named 'n0'", [&] { TableBuilder{twice}; });
-  expect_error(ErrorCode::invalid_argument, "-1 rows cannot be expected", [&] { TableBuilder(numbers(2), -1); });
+  try {
+    TableBuilder(numbers(2), -1);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "-1 rows cannot be expected");
+    EXPECT_EQ(error.option(), "n_rows_expected");
+  }
   RunOptions little;
   little.memory_limit = 100;
   expect_error(ErrorCode::out_of_memory, "the table needs at least 2400 bytes",

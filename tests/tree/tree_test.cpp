@@ -266,6 +266,22 @@ TEST(Tree, MissingValuesGoTheWayThePolicySays) {
   EXPECT_EQ(without.predict(table).codes[0], 0);  // left
 }
 
+TEST(Tree, OfItsTablesIsTheSameTree) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Table table = two_columns({nan, nan, 1, 2, 3, 4}, {1, 1, 0, 0, 1, 1});
+  const DecisionTree tree = DecisionTree::fit(table, {.missing = MissingPolicy::fill});
+  auto tables = tree.to_tables();
+  const DecisionTree again = DecisionTree::from_tables(tables, tree.options());
+  EXPECT_EQ(again.attributes()[0].fill, 2.5);
+  EXPECT_EQ(again.predict(table).codes, tree.predict(table).codes);
+  EXPECT_EQ(format_tree(again, TreeFormat::json), format_tree(tree, TreeFormat::json));
+  for (auto& [name, of_tree] : tables) {
+    if (name == "nodes") of_tree = of_tree.take({0});
+  }
+  expect_error(ErrorCode::invalid_data, "node 0 lacks a child",
+               [&] { DecisionTree::from_tables(tables, tree.options()); });
+}
+
 TEST(Tree, AValueOfAnotherTableThatTrainingLackedIsNoneOfThem) {
   Table train;
   train.n_rows = 4;

@@ -17,7 +17,8 @@ namespace {
 using cuda_abi::ImageColumn;
 using cuda_abi::ImagePart;
 
-// Numbers and nominal values; the second of each may be missing. "many" has more values than there are columns for them.
+// Numbers and nominal values; the second of each may be missing. "many" has more values than there are columns for
+// them.
 Table mixed() {
   constexpr int kRows = 40;
   Random random(1);
@@ -83,7 +84,8 @@ TEST(ImageColumns, GiveTheSquareOfTheDistance) {
   for (std::int64_t q = 0; q < table.n_rows; ++q) {
     for (std::int64_t i = 0; i < table.n_rows; ++i) {
       const double* const query = fitted.rows() + q * fitted.width();
-      const double* const train = fitted.rows() + all.indices[static_cast<std::size_t>(q * table.n_rows + i)] * fitted.width();
+      const double* const train =
+          fitted.rows() + all.indices[static_cast<std::size_t>(q * table.n_rows + i)] * fitted.width();
       double score = -0.5 * square_of(images, train);
       for (const ImageColumn& column : images.columns) {
         score += value_of(column, column.query, static_cast<double>(column.query_factor), query) *
