@@ -415,6 +415,16 @@ TEST_F(WriteTableTest, IntoAnOpenFile) {
   }
 }
 
+TEST_F(WriteTableTest, SpaceThatNoNumberCountsIsNotThere) {
+  const OutputFile file(at("t.npy"));
+  constexpr std::int64_t kMuch = std::int64_t{1} << 40;
+  file.require_space(1, 1, 8);
+  for (const auto& [rows, values] : {std::pair{kMuch, kMuch}, {kMuch, std::int64_t{1} << 22}}) {
+    expect_error(ErrorCode::io, "cannot write 9223372036854775807 bytes: the disk has",
+                 [&, n = rows, m = values] { file.require_space(n, m, 8); });
+  }
+}
+
 TEST_F(WriteTableTest, NpyPieceByPiece) {
   OutputFile file(at("t.npy"));
   file.write(npy_header("int32", 1, 2));
