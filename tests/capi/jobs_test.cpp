@@ -186,6 +186,18 @@ TEST(Jobs, Pairs) {
   const stope_array small = {matrix.data(), 12, 11, 96, 8, STOPE_FLOAT64, -1, nullptr, nullptr};
   EXPECT_REFUSED(stope_pairwise_distances(table, nullptr, gower, nullptr, &small, &failure), STOPE_INVALID_ARGUMENT,
                  "12 x 11 elements, not 12 x 12");
+  const stope_array flat = {matrix.data(), 11, 12, 96, 8, STOPE_FLOAT64, -1, nullptr, nullptr};
+  EXPECT_REFUSED(stope_pairwise_distances(table, nullptr, gower, nullptr, &flat, &failure), STOPE_INVALID_ARGUMENT,
+                 "11 x 12 elements, not 12 x 12");
+  const stope_array floats = {matrix.data(), 12, 12, 96, 8, STOPE_FLOAT32, -1, nullptr, nullptr};
+  const stope_array on_gpu = {matrix.data(), 12, 12, 96, 8, STOPE_FLOAT64, 0, nullptr, nullptr};
+  for (const stope_array* out : {&floats, &on_gpu}) {
+    EXPECT_REFUSED(stope_pairwise_distances(table, nullptr, gower, nullptr, out, &failure), STOPE_INVALID_ARGUMENT,
+                   "distances are float64, in the host's memory");
+  }
+  const Table none = handle_of(data.take({}));
+  const stope_array nothing = {nullptr, 12, 0, 8, 8, STOPE_FLOAT64, -1, nullptr, nullptr};
+  EXPECT_OK(stope_pairwise_distances(table, none, gower, nullptr, &nothing, &failure));
 }
 
 TEST(Jobs, NeighborsVotesAndMeans) {
@@ -304,7 +316,9 @@ TEST(Models, AreTheSameAsBytesAndFiles) {
     EXPECT_OK(stope_model_load(lent.bytes.data(), n, nullptr, nullptr, nullptr, copied.out(), &failure));
     EXPECT_OK(stope_model_load(lent.bytes.data(), n, Lent::release, &lent, nullptr, shared.out(), &failure));
     EXPECT_OK(stope_model_read(path.c_str(), 1, nullptr, mapped.out(), &failure));
-    for (const Model* one : {&copied, &shared, &mapped}) {
+    Model loaded;
+    EXPECT_OK(stope_model_read(path.c_str(), 0, nullptr, loaded.out(), &failure));
+    for (const Model* one : {&copied, &shared, &mapped, &loaded}) {
       const Table found = apply(*one, table);
       EXPECT_EQ(schema(found), schema(wanted));
       for (std::int64_t c = 0; c < stope_table_columns(wanted); ++c) {
@@ -319,6 +333,8 @@ TEST(Models, AreTheSameAsBytesAndFiles) {
     EXPECT_EQ(stope_model_load(lent.bytes.data(), n, Lent::release, &lent, nullptr, shared.out(), &failure),
               STOPE_INVALID_DATA);
     EXPECT_EQ(lent.released, 2) << "also where it fails";
+    EXPECT_REFUSED(stope_model_load(lent.bytes.data(), -1, nullptr, nullptr, nullptr, shared.out(), &failure),
+                   STOPE_INVALID_ARGUMENT, "n is -1");
   }
 }
 
@@ -366,6 +382,8 @@ TEST(Neighbors, OfRowsInAnArrayAndWithinARadius) {
   EXPECT_REFUSED(
       stope_neighbors_of_array(scaled, &array, 2, nullptr, nullptr, indices.data(), distances.data(), &failure),
       STOPE_UNSUPPORTED, "normalises its rows");
+  const stope_array no_rows = {rows, 0, 2, 8, 4, STOPE_FLOAT32, -1, nullptr, nullptr};
+  EXPECT_OK(stope_neighbors_of_array(model, &no_rows, 2, nullptr, nullptr, nullptr, nullptr, &failure));
 
   Lists lists;
   EXPECT_OK(stope_radius_neighbors(model, table, 1.0, nullptr, nullptr, lists.out(), &failure));
@@ -413,6 +431,11 @@ TEST(Neighbors, OfPartsAreMergedToThoseOfTheWhole) {
   EXPECT_EQ(few, (std::vector<std::int64_t>{3, 0, -1}));
   EXPECT_EQ(few_distances[1], 2.0);
   EXPECT_TRUE(std::isnan(few_distances[2]));
+  EXPECT_OK(stope_merge_neighbors(2, 0, 0, 3, nullptr, nullptr, nullptr, nullptr, &failure)) << "no queries";
+  EXPECT_REFUSED(stope_merge_neighbors(0, 3, 1, 3, lists, far, few.data(), few_distances.data(), &failure),
+                 STOPE_INVALID_ARGUMENT, "n_parts is 0, not at least 1");
+  EXPECT_REFUSED(stope_merge_neighbors(2, 2, 1, 3, lists, far, few.data(), few_distances.data(), &failure),
+                 STOPE_INVALID_ARGUMENT, "stride is 2, not at least 3");
   const Options short_ranges = options({{"metric", "gower"}, {"ranges", "1,2"}});
   Model none;
   EXPECT_REFUSED(stope_fit("neighbors", whole, short_ranges, nullptr, none.out(), &failure), STOPE_INVALID_ARGUMENT,

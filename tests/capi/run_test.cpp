@@ -46,6 +46,8 @@ TEST(Runs, TakeSettingsByName) {
   EXPECT_OK(stope_run_set(run, "device", "cpu", &failure));
   EXPECT_REFUSED(stope_run_set(run, "treads", "2", &failure), STOPE_INVALID_ARGUMENT, "did you mean 'threads'?");
   EXPECT_REFUSED(stope_run_set(run, "threads", "-1", &failure), STOPE_INVALID_ARGUMENT, "is no number of threads");
+  EXPECT_REFUSED(stope_run_set(run, "threads", "5000000000", &failure), STOPE_INVALID_ARGUMENT, "no number of threads");
+  EXPECT_OK(stope_run_set(run, "memory_limit", "0", &failure)) << "the default";
   EXPECT_REFUSED(stope_run_set(run, "memory_limit", "much", &failure), STOPE_INVALID_ARGUMENT, "is not a size");
   EXPECT_REFUSED(stope_run_set(run, "memory_limit", "1e30", &failure), STOPE_INVALID_ARGUMENT, "is not a size");
   EXPECT_OK(stope_run_set(run, "device", "abacus", &failure));
@@ -172,6 +174,8 @@ TEST(Runs, CutWhatTheyTellToTheRoomThereIs) {
   EXPECT_EQ(stope_run_report(run, text, 2), 3);
   EXPECT_STREQ(text, "{");
   EXPECT_EQ(text[2], '?');
+  EXPECT_EQ(stope_run_report(run, text, 0), 3);
+  EXPECT_EQ(stope_run_report(run, nullptr, 8), 3);
   EXPECT_EQ(stope_run_report(run, text, -1), -1);
   EXPECT_EQ(stope_run_report(nullptr, text, 8), -1);
 }

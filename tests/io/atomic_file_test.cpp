@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +16,7 @@
 
 #include "base/fault.hpp"
 #include "effort.hpp"
+#include "expect_error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/bytes.hpp"
 #include "io/noted_files.hpp"
@@ -138,8 +141,11 @@ TEST_F(AtomicFileTest, LinksOfOthersInSharedFoldersAreNotFollowed) {
     file.commit();
     return content("target");
   };
-  ASSERT_EQ(::chmod(at("shared").c_str(), 0777), 0);  // in no sticky folder nobody expects protection
-  EXPECT_EQ(written(), "new");
+  for (const mode_t mode : {0777U, 01755U}) {  // where it is not sticky, or not shared, nobody expects protection
+    put("target", "old");
+    ASSERT_EQ(::chmod(at("shared").c_str(), mode), 0);
+    EXPECT_EQ(written(), "new") << mode;
+  }
   put("target", "old");
   ASSERT_EQ(::chmod(at("shared").c_str(), 01777), 0);
   ASSERT_EQ(::lchown(at("shared/link").c_str(), ::geteuid(), kOther), 0);  // one's own
@@ -257,6 +263,34 @@ TEST_F(AtomicFileTest, DevicesAndPipes) {
   EXPECT_EQ(files(), std::vector<std::string>{"pipe"});
 }
 
+TEST_F(AtomicFileTest, DevicesAndPipesThatDoNotOpenAreTold) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  for (const std::string& path : {std::string("/dev/null"), at("pipe")}) {
+    fault::arm_io(1, EIO);
+    expect_io_error("cannot open", path, [&] { AtomicFile file(path); });
+    fault::arm_io(0, 0);
+  }
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  at("socket").copy(name.sun_path, sizeof name.sun_path - 1);
+  ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
+  expect_io_error("Invalid argument", at("socket"), [&] { AtomicFile file(at("socket")); });
+  ::close(socket);
+}
+
+TEST_F(AtomicFileTest, AUrlIsNoFileUnlessThereIsSuchAFolder) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  expect_error(ErrorCode::unsupported, "file://out: is a URL", [] { AtomicFile file("file://out"); });
+  fs::create_directory("file:");
+  AtomicFile file("file://out");
+  file.write("text");
+  file.commit();
+  fs::current_path(before);
+  EXPECT_EQ(content("file:/out"), "text");
+}
+
 TEST_F(AtomicFileTest, BrokenPipeHasItsOwnType) {
   std::signal(SIGPIPE, SIG_IGN);
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
@@ -305,6 +339,10 @@ TEST_F(AtomicFileTest, Descriptors) {
   const std::string reading = "/dev/fd/" + std::to_string(pipe[0]);
   expect_io_error("Bad file descriptor", reading, [&] { AtomicFile file(reading); });
   for (const int descriptor : {log, pipe[0], pipe[1]}) EXPECT_EQ(::close(descriptor), 0) << "left open";
+  for (const char* const none :
+       {"/proc/self/fd/x", "/proc/self/fd/1x", "/proc/self/fd/-1", "/proc/self/fd/99999999999"}) {
+    expect_io_error("No such file", none, [&] { AtomicFile file(none); });
+  }
   const std::string closed = "/dev/fd/" + std::to_string(log);
   expect_io_error("Bad file descriptor", closed, [&] { AtomicFile file(closed); });
 }

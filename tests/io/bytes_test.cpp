@@ -121,6 +121,25 @@ TEST_F(BytesTest, ExpandingPastTheBudget) {
   EXPECT_EQ(load_bytes(put("s.gz", gzip(small) + gzip(small)), run).view.size(), 2U << 20);
 }
 
+TEST_F(BytesTest, ASmallBudgetHoldsForSmallFiles) {
+  RunOptions run;
+  run.memory_limit = 100;  // less than the first piece of memory that a reader takes
+  EXPECT_EQ(code_of(put("s.gz", gzip(pattern(1000))), run), ErrorCode::out_of_memory);
+}
+
+// A frame of zstd: what it declares, and one raw block of three bytes.
+std::string zstd_frame(const std::string& head) {
+  return "\x28\xB5\x2F\xFD" + head + std::string("\x19\0\0abc", 6);
+}
+
+TEST_F(BytesTest, WhatAFrameOfZstdDeclaresIsNoReasonToAllocate) {
+  // A window of 2 GB; and 100 MB of text, of which there are three bytes.
+  expect_error(ErrorCode::out_of_memory, "its zstd window does not fit",
+               [&] { load_bytes(put("w.zst", zstd_frame(std::string("\0\xA8", 2))), {}); });
+  EXPECT_EQ(code_of(put("d.zst", zstd_frame(std::string("\xA0\0\xE1\xF5\x05", 5)))), ErrorCode::invalid_data);
+  EXPECT_EQ(load_bytes(put("g.zst", zstd_frame(std::string("\0\x58", 2))), {}).view, "abc");
+}
+
 TEST_F(BytesTest, WhatCannotBeRead) {
   EXPECT_EQ(code_of(at("absent.csv")), ErrorCode::io);
   EXPECT_EQ(code_of(folder_.string()), ErrorCode::io);

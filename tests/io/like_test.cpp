@@ -37,6 +37,27 @@ TEST_F(LikeTest, TheLabelMayBeMissing) {
   EXPECT_EQ(read_table(path, like(first, path, {.target = "y"})).find(Role::label), -1);
 }
 
+TEST_F(LikeTest, WithASchemaOnlyTheOptionsThatWereGivenAreTakenFromTheFirstTable) {
+  ReadOptions how;
+  how.schema =
+      put("s.json", R"({"columns": [{"name": "a", "type": "real"}, {"name": "k", "type": "nominal", "role": "id"},
+      {"name": "y", "type": "nominal", "role": "label"}, {"name": "w", "type": "real", "role": "weight"}]})");
+  const std::string first = put("first.csv", "a,k,y,w\n1,p,yes,1\n2,q,no,2\n");
+  const std::string second = put("second.xlsx", "");
+  const ReadOptions plain = like(read_table(first, how), second, how);
+  EXPECT_EQ(plain.target + plain.id + plain.sample_weight, "") << "the schema says them";
+  how.target = "2";
+  how.id = "3";
+  how.sample_weight = "4";
+  how.sheet = "data";
+  const ReadOptions named = like(read_table(first, {.target = "k", .id = "y", .sample_weight = "w"}), second, how);
+  EXPECT_EQ(named.target, "k");
+  EXPECT_EQ(named.id, "y");
+  EXPECT_EQ(named.sample_weight, "w");
+  EXPECT_EQ(named.sheet, "data");
+  EXPECT_EQ(like(read_table(first), first, how).sheet, "") << "a text has no sheets";
+}
+
 TEST_F(LikeTest, WeightsOfFeaturesAreReadByNameWithTheLineOfAMistake) {
   const Table table = read_table(put("t.csv", "a,b,c\n1,2,3\n"));
   EXPECT_EQ(read_feature_weights(put("w.csv", "feature,weight\nc,0.5\na,2\n"), table),

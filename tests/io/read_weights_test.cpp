@@ -43,6 +43,8 @@ TEST_F(WeightFiles, ThatDoNotFitSayWhereAndWhy) {
   refuse("a,b\n1,heavy\n", "weight 'heavy' is not a number");
   refuse("a,1\nb,\n", "w.csv:2: weight '' is not a number");
   refuse("a,1\nc,2\n", "'c'");
+  refuse("1x,2\n", "no feature is called '1x'");
+  EXPECT_EQ(weights("a,0.5\n"), (std::vector<double>{0.5, 1.0})) << "a name in a file of one row";
 }
 
 }  // namespace

@@ -87,6 +87,38 @@ TEST(ApplyRoles, TurnsNumbersIntoValuesAndBack) {
   EXPECT_FALSE(table.columns[0].nominal());
 }
 
+TEST(ApplyRoles, TurnsValuesIntoDatesOrSaysWhichIsNone) {
+  Schema schema;
+  schema.columns = {{"d", ValueType::date, Role::regular, {}}};
+  Table table;
+  table.n_rows = 3;
+  table.columns = {make_nominal("d", {1, kMissingCode, 0}, {"1970-01-03", "1970-01-02T12:00:00"})};
+  Table wrong = table;
+  apply_roles(table, {}, &schema, Names::given, {}, 0);
+  EXPECT_EQ(table.columns[0].type, ValueType::date);
+  EXPECT_EQ(table.columns[0].at(0), 1.5);
+  EXPECT_TRUE(table.columns[0].missing(1));
+  EXPECT_EQ(table.columns[0].at(2), 2);
+  wrong.columns[0].values = {"1970-01-03", "someday"};
+  expect_error(ErrorCode::invalid_data, "'someday' is not an ISO date",
+               [&] { apply_roles(wrong, {}, &schema, Names::given, {}, 0); });
+}
+
+TEST(ApplyRoles, ValuesThatAreNotOfTheSchemaAreRefused) {
+  Schema schema;
+  schema.columns = {{"c", ValueType::nominal, Role::regular, {"a", "b"}}};
+  Table table;
+  table.n_rows = 3;
+  table.columns = {make_nominal("c", {0, kMissingCode, 1}, {"b", "z"})};
+  expect_error(ErrorCode::invalid_data, "'z' is not among the schema's values",
+               [&] { apply_roles(table, {}, &schema, Names::given, {}, 0); });
+  // Words in a list for numbers are values that no row has.
+  schema.columns = {{"c", ValueType::nominal, Role::regular, {"many", "2.0"}}};
+  table.columns = {make_numeric("c", {2, 2, 2})};
+  apply_roles(table, {}, &schema, Names::given, {}, 0);
+  EXPECT_EQ(table.columns[0].codes()[2], 1);
+}
+
 TEST(ApplyRoles, AppearanceOrder) {
   Table table = three_columns();
   ReadOptions options;

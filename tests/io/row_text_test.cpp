@@ -80,6 +80,9 @@ TEST(RowText, DatesHaveTheCoarsestUnitThatLosesNothing) {
   EXPECT_TRUE(append_date(out, 19782, DateUnit::day) && append_date(out, 0.5, DateUnit::second));
   EXPECT_FALSE(append_date(out, 0.5, DateUnit::day) || append_date(out, 1, DateUnit::none));
   EXPECT_EQ(out, "2024-02-291970-01-01T12:00:00");
+  out.clear();
+  EXPECT_TRUE(append_date(out, 1 / 86400e6, DateUnit::microsecond));
+  EXPECT_EQ(out, "1970-01-01T00:00:00.000001");
 }
 
 TEST(RowText, WrongCodesAndNamesAreRefused) {

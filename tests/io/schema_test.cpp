@@ -93,6 +93,9 @@ TEST(SchemaJson, WrongShapes) {
   expect_invalid("{}", "neither 'columns' nor");
   expect_invalid(R"({"columns": []})", "'columns' is empty");
   expect_invalid(R"({"columns": {"x": 1}})", "'columns' is not a list");
+  expect_invalid(R"({"columns": [{"name": true, "type": "real"}]})", "'name' is a boolean, not a string");
+  expect_invalid(R"({"columns": [{"name": "x", "type": {}}]})", "'type' is an object, not a string");
+  expect_invalid(R"({"columns": [{"name": ["x"], "type": "real"}]})", "'name' is a list, not a string");
   expect_invalid(R"({"columns": [], "train_columns": []})", "both");
   expect_invalid(R"({"columns": ["x"]})", "columns[0]: a column is described by an object");
   expect_invalid(R"({"columns": [{"type": "real"}]})", "columns[0]: it has no 'name'");
@@ -114,6 +117,10 @@ TEST(SchemaJson, WrongShapes) {
   expect_invalid(R"({"columns": [{"name": "x", "type": "binominal", "values": ["a", "b", "c"]}]})", "at most 2 values");
   expect_invalid(R"({"columns": [{"name": "x", "name": "y", "type": "real"}]})", "'name' occurs twice");
   expect_invalid(R"({"missing_token": 5, "columns": [{"name": "x", "type": "real"}]})", "'missing_token' is a number");
+}
+
+TEST(SchemaJson, ATextThatIsTooLargeForASchemaIsRefusedUnread) {
+  expect_invalid(std::string((std::size_t{256} << 20) + 1, ' '), "a schema of 268435457 bytes");
 }
 
 TEST(SchemaJson, DepthBombs) {

@@ -154,11 +154,11 @@ TEST_F(WriteTableTest, SpellingOfArff) {
   write_table(
       at("t.arff"),
       make_table({make_numeric("a b", {1, kNaN}), make_numeric("n", {7, kNaN}, ValueType::integer),
-                  make_nominal("c", {0, kMissingCode}, {"x", "y z", "?", ""}),
+                  make_nominal("c", {0, kMissingCode}, {"x", "y z", "?", "", "a}"}),
                   make_numeric("d", {0, kNaN}, ValueType::date), make_numeric("t", {0.5, kNaN}, ValueType::date),
                   make_numeric("u", {1e9, kNaN}, ValueType::date)}));
   EXPECT_EQ(content("t.arff"),
-            "@relation stope\n\n@attribute 'a b' real\n@attribute n integer\n@attribute c {x,'y z','?',''}\n"
+            "@relation stope\n\n@attribute 'a b' real\n@attribute n integer\n@attribute c {x,'y z','?','','a}'}\n"
             "@attribute d date yyyy-MM-dd\n@attribute t date \"yyyy-MM-dd'T'HH:mm:ss\"\n@attribute u real\n\n@data\n"
             "1.0,7,x,1970-01-01,1970-01-01T12:00:00,1000000000.0\n?,?,?,?,?,?\n");
   expect_same(read_table(at("t.arff")),
@@ -176,6 +176,15 @@ TEST_F(WriteTableTest, ArffWeights) {
   const Table back = read_table(at("t.arff"));
   expect_same(back, table, "weights");
   EXPECT_EQ(back.columns[1].role, Role::weight);
+  Table gap = table;
+  gap.columns[1] = make_numeric("weight", {0.5, kNaN});
+  gap.columns[1].role = Role::weight;
+  Table whole = table;
+  whole.columns[1].type = ValueType::integer;
+  for (const Table& other : {gap, whole}) {  // a weight is a real number
+    write_table(at("t.arff"), other);
+    EXPECT_NE(content("t.arff").find("@attribute weight"), std::string::npos) << content("t.arff");
+  }
   table.columns[1].name = "w";  // another name would be lost: it stays an attribute
   write_table(at("t.arff"), table);
   expect_same(read_table(at("t.arff")), table, "weights by another name");
@@ -379,14 +388,19 @@ TEST_F(WriteTableTest, Refusals) {
   expect_refused(ErrorCode::unsupported, "without a name", as(make_table({make_numeric("", {1})}), "t.arff", ""));
   expect_refused(ErrorCode::unsupported, "NUL",
                  as(make_table({make_nominal("a", {0}, {std::string("a\0b", 3)})}), "t.csv", ""));
-  expect_refused(ErrorCode::invalid_argument, "separator", [this] {
-    WriteOptions options;
-    options.separator = '"';
-    write_table(at("t.csv"), make_table({make_numeric("a", {1})}), options);
-  });
+  for (const char separator : {'"', '\n', '\r', '\0'}) {
+    expect_refused(ErrorCode::invalid_argument, "separator", [&, this] {
+      WriteOptions options;
+      options.separator = separator;
+      write_table(at("t.csv"), make_table({make_numeric("a", {1})}), options);
+    });
+  }
+  expect_refused(ErrorCode::unsupported, "sheets are read, not written", as(numbers, "t.xlsx", ""));
   Table unseen = make_table({make_nominal("c", {0}, {"x"})});
   std::get<Buffer<std::int32_t>>(unseen.columns[0].data)[0] = kUnseenCode;
   expect_refused(ErrorCode::invalid_argument, "code -2 is outside", as(unseen, "t.csv", ""));
+  std::get<Buffer<std::int32_t>>(unseen.columns[0].data)[0] = 1;
+  expect_refused(ErrorCode::invalid_argument, "code 1 is outside", as(unseen, "t.csv", ""));
   EXPECT_TRUE(fs::is_empty(folder_)) << "nothing is left of what was refused";
 }
 
@@ -398,6 +412,16 @@ TEST_F(WriteTableTest, IntoAnOpenFile) {
     EXPECT_FALSE(fs::exists(at(name)));
     file.commit();
     expect_same(read_table(at(name)), table, name);
+  }
+}
+
+TEST_F(WriteTableTest, SpaceThatNoNumberCountsIsNotThere) {
+  const OutputFile file(at("t.npy"));
+  constexpr std::int64_t kMuch = std::int64_t{1} << 40;
+  file.require_space(1, 1, 8);
+  for (const auto& [rows, values] : {std::pair{kMuch, kMuch}, {kMuch, std::int64_t{1} << 22}}) {
+    expect_error(ErrorCode::io, "cannot write 9223372036854775807 bytes: the disk has",
+                 [&, n = rows, m = values] { file.require_space(n, m, 8); });
   }
 }
 

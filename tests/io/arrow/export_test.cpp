@@ -185,9 +185,32 @@ TEST(ExportArrow, RefusesCodesWithoutANameAndTablesThatAreNotValid) {
   expect_refused(table_of({make_numeric("x", {1}), make_numeric("x", {1})}), "named 'x'");
   expect_error(ErrorCode::invalid_argument, "the schema or the batch is a null pointer",
                [&] { export_arrow(Table{}, nullptr, nullptr); });
+  ArrowSchema alone{};
+  expect_error(ErrorCode::invalid_argument, "the schema or the batch is a null pointer",
+               [&] { export_arrow(Table{}, &alone, nullptr); });
   expect_error(ErrorCode::invalid_argument, "the stream is a null pointer", [&] { export_arrow(Table{}, nullptr); });
   ArrowArrayStream stream{};
   expect_error(ErrorCode::invalid_argument, "batches of -1 rows", [&] { export_arrow(Table{}, &stream, -1); });
+}
+
+TEST(ExportArrow, AStreamThatDidNotFailHasNoError) {
+  ArrowArrayStream stream{};
+  export_arrow(table_of({make_numeric("x", {1, 2, 3})}), &stream, 2);
+  ArrowArray batch{};
+  ASSERT_EQ(stream.get_next(&stream, &batch), 0);
+  EXPECT_EQ(batch.length, 2);
+  batch.release(&batch);
+  EXPECT_EQ(stream.get_last_error(&stream), nullptr);
+  stream.release(&stream);
+}
+
+TEST(ExportArrow, ADayThatNo32BitsHoldIsAnInstant) {
+  for (const double day : {3e9, -3e9}) {
+    const Table table = table_of({make_numeric("x", {day}, ValueType::date)});
+    Exported exported(table);
+    EXPECT_EQ(exported.format(), "tss:") << day;
+    expect_equal(table, import_arrow(&exported.schema, &exported.batch));
+  }
 }
 
 // A table of random columns of all types, roles and lengths.

@@ -156,6 +156,10 @@ TEST(ImportArrow, TakesDecimalsThatKeepTheirDigits) {
   EXPECT_EQ(import({decimals("d:9,0", {7})}).columns[0].type, ValueType::integer);
   EXPECT_EQ(values_of(import({numbers<std::int32_t>("x", "d:9,1,32", {-15})}).columns[0]), (std::vector<double>{-1.5}));
   EXPECT_EQ(values_of(import({numbers<std::int64_t>("x", "d:9,1,64", {25})}).columns[0]), (std::vector<double>{2.5}));
+  // 10^22 has more than 64 bits, and all its digits are zeros.
+  Data large = numbers("x", "d:38,22", std::vector<std::int64_t>{0x19E0C9BAB2400000, 0x21E});
+  large.length = 1;
+  EXPECT_EQ(values_of(import({large}).columns[0]), (std::vector<double>{1}));
   // 10^20 * 10^-20 in 128 and 256 bits, and its negative.
   const std::vector<std::int64_t> one = {0x6BC75E2D63100000, 5};
   const std::vector<std::int64_t> minus_one = {-0x6BC75E2D63100000, -6};
@@ -292,6 +296,56 @@ TEST(ImportArrow, CopiesMemoryThatIsNotAligned) {
   const Table table = import_arrow(&schema, &batch);
   EXPECT_EQ(released.batches, 1);
   EXPECT_EQ(values_of(table.columns[0]), (std::vector<double>{0, 1, 2}));
+}
+
+TEST(ImportArrow, CopiesCodesThatAreNotAligned) {
+  const Data data = coded<std::int32_t>("x", "i", {1, 0, 1}, strings("", "u", {"a", "b"}));
+  arrow_test::Bytes shifted(1);
+  shifted.insert(shifted.end(), data.buffers[1]->begin(), data.buffers[1]->end());
+  Released released;
+  ArrowSchema schema = arrow_test::schema_of({data}, released);
+  ArrowArray batch = arrow_test::batch_of({data}, 3, released);
+  const void* buffers[2] = {nullptr, shifted.data() + 1};
+  batch.children[0]->buffers = buffers;
+  const Table table = import_arrow(&schema, &batch);
+  EXPECT_EQ(released.batches, 1);
+  EXPECT_EQ(names_of(table.columns[0]), (std::vector<std::string>{"b", "a", "b"}));
+}
+
+TEST(ImportArrow, AColumnThatIsSaidToBeBinominalHasTwoValues) {
+  // Metadata of one entry: its number, then key and value with their lengths.
+  const std::int32_t sizes[3] = {1, 10, 9};
+  std::string metadata(reinterpret_cast<const char*>(sizes), 8);
+  metadata.append("stope.type").append(reinterpret_cast<const char*>(sizes + 2), 4).append("binominal");
+  for (const bool third : {false, true}) {
+    Data data = strings("x", "u", {"a", "b", third ? "c" : "a"});
+    data.metadata = metadata;
+    EXPECT_EQ(import({data}).columns[0].type, third ? ValueType::polynominal : ValueType::binominal);
+  }
+}
+
+TEST(ImportArrow, ReadsADictionaryAgainWhereItIsAnother) {
+  // Each part differs from the one before in one member of its dictionary alone.
+  const auto batch = [](const std::vector<std::int8_t>& indices, const Data& values) {
+    return std::vector<Data>{coded("x", "c", indices, values)};
+  };
+  Data sliced = strings("", "u", {"a", "b", "c"});
+  sliced.offset = 1;
+  sliced.length = 2;
+  Data gap = strings("", "u", {"b", "c"}, "01");
+  const std::vector<std::vector<Data>> batches = {batch({0}, strings("", "u", {"a", "b"})), batch({0}, sliced),
+                                                  batch({0, 1}, gap), batch({}, gap)};
+  Released released;
+  ArrowArrayStream stream = arrow_test::stream_of(batches, batches[0], released);
+  EXPECT_EQ(names_of(import_arrow(&stream).columns[0]), (std::vector<std::string>{"a", "b", "?", "c"}));
+}
+
+TEST(ImportArrow, TakesTruthValuesOfBatchesWithoutRows) {
+  const std::vector<Data> none = {Data{"x", "b", 0, {std::nullopt, bits("0")}}};
+  const std::vector<Data> two = {Data{"x", "b", 2, {std::nullopt, bits("10")}}};
+  Released released;
+  ArrowArrayStream stream = arrow_test::stream_of({none, two, none, two}, two, released);
+  EXPECT_EQ(names_of(import_arrow(&stream).columns[0]), (std::vector<std::string>{"true", "false", "true", "false"}));
 }
 
 TEST(ImportArrow, FollowsOffsetsOfBatchesAndColumns) {
