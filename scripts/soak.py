@@ -1,6 +1,14 @@
 #!/usr/bin/env python3
-"""The parts of scripts/soak.sh: each runs for its share of the time and returns figures, which become one JSON file."""
+"""The parts of scripts/soak.sh: each runs for its share of the time and returns figures, which become one JSON file.
 
+  scripts/soak.py [MINUTES [FILE]]
+  scripts/soak.py --moments N [FILE]
+
+The second form ends every command that writes files at N moments by each signal, however long that takes, and does
+nothing else; its file is bench/results/moments_CPU_DATE.json. It needs build/release alone.
+"""
+
+import math
 import os
 import pathlib
 import re
@@ -114,28 +122,42 @@ def leaks(seconds, seed):
 def large(_, seed):
     """Tests of sizes that take minutes or gigabytes, and all floats printed and read."""
     code, log = execute([sys.executable, "-m", "pytest", "-q", "-rs", "tests/cli/test_large.py", "tests/cli/test_gram.py", "-k",
-                         "more_pairs or more_bytes or gen_ata_check"], 3600, STOPE_LARGE="1", STOPE_BIN=str(RELEASE / "cli" / "stope"))
+                         "than_31_bits or than_32_bits or gen_ata_check"], 3600, STOPE_LARGE="1", STOPE_BIN=str(RELEASE / "cli" / "stope"))
     count = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", log)}
     floats, text = execute([RELEASE / "tests" / "io_test", "--gtest_filter=Number.EveryFloat*"], 7200, STOPE_LARGE="1")
     return {"tests": count, "every_float": "passed" if floats == 0 and "[  PASSED  ] 1 test" in text else "failed",
             "failures": ([log[-3000:]] if code else []) + ([text[-3000:]] if floats else [])}
 
 
+def all_moments(n_moments, seed):
+    """kill -9, SIGINT, SIGTERM and SIGHUP at `n_moments` moments each of every command that writes files."""
+    import moments as tests
+    return tests.soak(math.inf, seed, n_moments)
+
+
 def main():
-    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
-    path = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else result_path(ROOT / "bench" / "results", "soak")
+    words = sys.argv[1:]
     seed = int(os.environ.get("STOPE_SEED", time.time()))
     os.environ.setdefault("STOPE_BIN", str(RELEASE / "cli" / "stope"))
-    result = {"minutes": minutes, "seed": seed, "parts": {}}
+    if words[:1] == ["--moments"]:
+        name, head, work = "moments", {"moments": int(words[1])}, [(all_moments, int(words[1]))]
+        words = words[2:]
+    else:
+        name, head = "soak", {"minutes": float(words[0]) if words else 60.0}
+        work = [(part, 60 * head["minutes"] * SHARES[part.__name__])
+                for part in (fuzzing, bodies, moments, random_cases, leaks, large)]
+        words = words[1:]
+    path = pathlib.Path(words[0]) if words else result_path(ROOT / "bench" / "results", name)
+    result = head | {"seed": seed, "parts": {}}
     failed = 0
-    for part in (fuzzing, bodies, moments, random_cases, leaks, large):
+    for part, amount in work:
         began = time.monotonic()
-        figures = part(60 * minutes * SHARES[part.__name__], seed)
+        figures = part(amount, seed)
         figures["seconds"] = round(time.monotonic() - began, 1)
         result["parts"][part.__name__] = figures
         failed += len(figures["failures"])
         result["failed"] = failed
-        write_file(path, "soak", result)
+        write_file(path, name, result)
         print(f"{part.__name__}: {figures['seconds']} s, {len(figures['failures'])} failed", flush=True)
         for failure in figures["failures"][:5]:
             print("    " + failure[:1000])

@@ -100,7 +100,7 @@ TEST(Number, RandomBitsSurviveARoundTrip) {
   }
 }
 
-// All 2^32 floats, as doubles, on every processor: some ten minutes of one.
+// All 2^32 floats, as doubles, on every processor: four minutes of one.
 TEST(Number, EveryFloatSurvivesARoundTrip) {
   if (std::getenv("STOPE_LARGE") == nullptr) GTEST_SKIP() << "STOPE_LARGE is not set: this takes minutes";
   constexpr std::uint64_t kFloats = std::uint64_t{1} << 32;
