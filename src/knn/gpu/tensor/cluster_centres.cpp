@@ -10,7 +10,7 @@ namespace stope::knn {
 namespace {
 
 constexpr std::int64_t kSample = 4096;
-constexpr std::int64_t kProbes = 128;  // rows whose nearest neighbour in the sample is looked for
+constexpr std::int64_t kProbes = 32;  // rows whose nearest neighbour in the sample is looked for
 // A row's nearest neighbour in the sample is this much nearer than any other row, or there are no clusters.
 constexpr float kLargestQuotient = 0.35F;
 constexpr std::int64_t kFewestCentres = 16, kMostCentres = 4095;
@@ -26,16 +26,18 @@ class Sample {
         n_(static_cast<std::int64_t>(rows_.size()) / fitted.width()),
         pitch_(checked::ceil_div(fitted.width(), kLanes) * kLanes),
         values_(static_cast<std::size_t>(checked::mul(n_, pitch_))) {
-    const std::int64_t width = fitted.width();
-    for (std::int64_t c = 0; c < width; ++c) {
-      double sum = 0.0;
-      for (std::int64_t i = 0; i < n_; ++i) sum += rows_[static_cast<std::size_t>(i * width + c)];
-      const double mean = sum / static_cast<double>(n_);
-      const double scale = std::sqrt(fitted.attributes()[static_cast<std::size_t>(c)].weight);
-      for (std::int64_t i = 0; i < n_; ++i) {
-        values_[static_cast<std::size_t>(i * pitch_ + c)] =
-            static_cast<float>((rows_[static_cast<std::size_t>(i * width + c)] - mean) * scale);
-      }
+    const auto width = static_cast<std::size_t>(fitted.width());
+    std::vector<double> means(width), scales(width);
+    for (std::size_t i = 0; i < rows_.size(); i += width) {
+      for (std::size_t c = 0; c < width; ++c) means[c] += rows_[i + c];
+    }
+    for (std::size_t c = 0; c < width; ++c) {
+      means[c] /= static_cast<double>(n_);
+      scales[c] = std::sqrt(fitted.attributes()[c].weight);
+    }
+    float* to = values_.data();
+    for (std::size_t i = 0; i < rows_.size(); i += width, to += pitch_) {
+      for (std::size_t c = 0; c < width; ++c) to[c] = static_cast<float>((rows_[i + c] - means[c]) * scales[c]);
     }
   }
 
