@@ -269,6 +269,11 @@ struct Functions {
   int (*tensor_wait)(TensorFilter* filter, int piece, Failure* failure);
   /// Call it after the last row. Returns the number of rows that no image bounds well; these are always listed.
   int (*tensor_finish)(TensorFilter* filter, int buffer, std::int64_t* n_always, Failure* failure);
+  /// Puts the images of a complete table in the order of their nearest centres, so that searches can leave tiles out.
+  /// `centres` are n_centres rows like those of the table. Rows farther than most_radius from every centre are never
+  /// left out. `made` says whether it was done: it is not for some images and GPUs.
+  int (*tensor_clusters)(TensorFilter* filter, int buffer, const double* centres, std::int64_t n_centres,
+                         double most_radius, bool* made, Failure* failure);
   /// Queues the search of a batch in a slot that is free: never used, or collected.
   int (*tensor_submit)(TensorFilter* filter, int slot, const TensorQuery* query, Failure* failure);
   /// Waits for the batch in a slot. The slot is free afterwards, even after an error.

@@ -91,6 +91,23 @@ int tensor_finish(abi::TensorFilter* filter, int number, std::int64_t* n_always,
   return 0;
 }
 
+// It leaves no tiles out, but it says so where the centres are rows of the table.
+int tensor_clusters(abi::TensorFilter* filter, int number, const double* centres, std::int64_t n_centres,
+                    double most_radius, bool* made, abi::Failure* failure) {
+  if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
+  const abi::TensorFilter::Table& table = filter->tables[number];
+  if (!table.ready || !(most_radius > 0.0)) return fail(failure, ErrorCode::internal, "clusters that cannot be");
+  const std::int64_t width = filter->width;
+  *made = n_centres > 0;
+  for (std::int64_t i = 0; i < n_centres && *made; ++i) {
+    *made = false;
+    for (std::int64_t row = 0; row < table.n_rows && !*made; ++row) {
+      *made = std::equal(centres + i * width, centres + (i + 1) * width, table.rows.data() + row * width);
+    }
+  }
+  return 0;
+}
+
 int voters_create(std::int32_t, const knn::VoterView* voters, abi::VotersOnGpu** copy, abi::Failure* failure) {
   if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
@@ -185,6 +202,7 @@ void add_filter(abi::Functions& functions) {
   functions.tensor_load = &tensor_load;
   functions.tensor_wait = &tensor_wait;
   functions.tensor_finish = &tensor_finish;
+  functions.tensor_clusters = &tensor_clusters;
   functions.voters_create = &voters_create;
   functions.voters_destroy = &voters_destroy;
   functions.tensor_submit = &tensor_submit;

@@ -138,6 +138,13 @@ int tensor_finish(cuda_abi::TensorFilter* filter, int buffer, std::int64_t* n_al
   return in_session(filter, failure, [&](TensorSession& session) { *n_always = session.finish(buffer); });
 }
 
+int tensor_clusters(cuda_abi::TensorFilter* filter, int buffer, const double* centres, std::int64_t n_centres,
+                    double most_radius, bool* made, Failure* failure) {
+  return in_session(filter, failure, [&](TensorSession& session) {
+    *made = session.make_clusters(buffer, centres, n_centres, most_radius);
+  });
+}
+
 int tensor_submit(cuda_abi::TensorFilter* filter, int slot, const cuda_abi::TensorQuery* query, Failure* failure) {
   return in_session(filter, failure, [&](TensorSession& session) { session.submit(slot, *query); });
 }
@@ -190,6 +197,7 @@ const cuda_abi::Functions kFunctions = {
     .tensor_load = &tensor_load,
     .tensor_wait = &tensor_wait,
     .tensor_finish = &tensor_finish,
+    .tensor_clusters = &tensor_clusters,
     .tensor_submit = &tensor_submit,
     .tensor_collect = &tensor_collect,
     .differences_size = &differences_size,

@@ -43,8 +43,8 @@ class KernelsCuda : public NeedsGpu {
     setenv("STOPE_BACKEND", "cuda", 1);  // however small the job
   }
   ~KernelsCuda() override {
-    for (const char* name :
-         {"STOPE_BACKEND", "STOPE_SCAN", "STOPE_VISIT", "STOPE_CUDA_SCAN", "STOPE_CUDA_SHARED_MEMORY"}) {
+    for (const char* name : {"STOPE_BACKEND", "STOPE_SCAN", "STOPE_VISIT", "STOPE_CUDA_SCAN",
+                             "STOPE_CUDA_SHARED_MEMORY", "STOPE_BLOCK_ORDER"}) {
       unsetenv(name);
     }
   }
@@ -122,6 +122,16 @@ INSTANTIATE_TEST_SUITE_P(, ScansOfProductsCuda,
                          [](const auto& chosen) {
                            return std::get<0>(chosen.param) + "_" + std::to_string(std::get<1>(chosen.param));
                          });
+
+// Images of 32, 64, 96 and 128 columns whose tiles are chosen, with the starts in columns of their own or apart.
+TEST_F(KernelsCuda, ScansOfChosenTiles) {
+  if (!has_hopper_) return;
+  setenv("STOPE_BLOCK_ORDER", "near", 1);
+  for (const int columns : {20, 31, 61, 63, 80, 95, 125, 127}) {
+    compare({"euclidean", {.n_rows = 513, .n_numeric = columns}, 257, 3}, "filter, products, clusters");
+  }
+  compare({"euclidean", {.n_rows = 300, .n_numeric = 31}, 300, 7, Compat::none, true}, "filter, products, clusters");
+}
 
 // Images of 128 and of 256 bytes: whole numbers near zero (twice the products), and the whole range of a byte.
 TEST_F(KernelsCuda, ScansOfBytes) {

@@ -234,10 +234,11 @@ cuda_abi::FilterAnswer TensorSession::collect(int number) {
       .distances = slot.host_distances.data(),
       .rows = slot.host_rows.data(),
       .uncertified = slot.host_uncertified.data(),
-      .scanned = slot.n_queries * slot.table->n_rows,
+      .scanned = slot.n_queries * slot.table->n_rows - static_cast<std::int64_t>(slot.host_totals.data()[kSkipped]),
       .listed = static_cast<std::int64_t>(slot.host_totals.data()[kListed]),
       .evaluated = static_cast<std::int64_t>(slot.host_totals.data()[kEvaluated]),
       .milliseconds = {},
+      .skipped = static_cast<std::int64_t>(slot.host_totals.data()[kSkipped]),
   };
   for (std::size_t step = cuda_abi::kImagesStep; step <= cuda_abi::kCopyBackStep; ++step) {
     answer.milliseconds[step] = slot.ends[step].since(slot.ends[step - 1]);
@@ -333,6 +334,7 @@ RerankJob TensorSession::rerank_job(Slot& slot, const cuda_abi::TensorQuery& que
       .bounds = bounds(*slot.table),
       .query_images = query_images_.data(),
       .train_images = slot.table->images.data(),
+      .order = nullptr,
       .starts = starts_of(*slot.table),
       .queries = slot.queries.data(),
       .train = slot.table->rows.data(),
@@ -452,6 +454,8 @@ void TensorSession::search_batch(Slot& slot, const cuda_abi::TensorQuery& query)
     search_heap(slot, query);
   } else if (query.within != nullptr) {
     search_within(slot, query);
+  } else if (leaves_tiles_out(slot, query)) {
+    search_clusters(slot, query);
   } else {
     search_nearest(slot, query);
   }

@@ -13,6 +13,7 @@
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "knn/cuda/device_rows.hpp"
+#include "knn/cuda/tensor/clusters/table_clusters.hpp"
 #include "knn/cuda/tensor/images/plain_columns.hpp"
 #include "knn/cuda/tensor/rerank/heap_replay.hpp"
 #include "knn/cuda/tensor/scan/scan_plan.hpp"
@@ -36,11 +37,13 @@ class TensorSession {
   void load(int buffer, int piece, const double* rows, std::int64_t n);
   void wait(int piece) const { loaded_pieces_[piece].wait(); }
   std::int64_t finish(int buffer);
+  /// Returns whether the table has clusters now.
+  bool make_clusters(int buffer, const double* centres, std::int64_t n_centres, double most_radius);
   void submit(int slot, const cuda_abi::TensorQuery& query);
   cuda_abi::FilterAnswer collect(int slot);
 
  private:
-  enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kTotals };
+  enum Total { kListed, kEvaluated, kLargestNorm, kAlwaysListed, kSkipped, kTotals };
   // Training rows with their images. One table is searched while rows go to the other.
   struct Table {
     std::int64_t n_rows = 0, n_padded = 0;
@@ -50,6 +53,7 @@ class TensorSession {
     stope::cuda::DeviceBuffer<double> rows, shift;  // shift: of the scores, also in starts if these are apart
     stope::cuda::DeviceBuffer<__half> images;
     stope::cuda::DeviceBuffer<float> norms, residuals, starts, shifted_starts;
+    TableClusters clusters;
   };
 
   // A batch under way: what the copy streams fill and read while the GPU computes.
@@ -70,6 +74,8 @@ class TensorSession {
 
   void search_batch(Slot& slot, const cuda_abi::TensorQuery& query);
   void search_nearest(Slot& slot, const cuda_abi::TensorQuery& query);
+  bool leaves_tiles_out(const Slot& slot, const cuda_abi::TensorQuery& query) const;
+  void search_clusters(Slot& slot, const cuda_abi::TensorQuery& query);
   void search_within(Slot& slot, const cuda_abi::TensorQuery& query);
   void search_heap(Slot& slot, const cuda_abi::TensorQuery& query);
   void take_queries(Slot& slot, const cuda_abi::TensorQuery& query);

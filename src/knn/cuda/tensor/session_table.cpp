@@ -40,6 +40,7 @@ void TensorSession::make_table(Table& table) {
 void TensorSession::begin(int number, std::int64_t n_rows) {
   Table& table = tables_[number];
   if (number >= spec_.n_buffers || n_rows > spec_.n_rows) throw Error(ErrorCode::internal, "a part that cannot be");
+  table.clusters = {};
   table.n_rows = n_rows;
   table.n_padded = padded(n_rows, scan_tile_rows(width_));
   table.loaded = table.encoded = 0;

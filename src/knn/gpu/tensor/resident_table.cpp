@@ -144,6 +144,16 @@ bool TensorFilter::useful(int buffer) const {
   return n_always_[buffer] <= most_always_;
 }
 
+void TensorFilter::make_clusters(const double* centres, std::int64_t n, double most_radius) {
+  try {
+    checked_call([&](Failure* failure) {
+      return cuda_functions().tensor_clusters(filter_.get(), 0, centres, n, most_radius, &in_clusters_, failure);
+    });
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;  // without clusters it takes less
+  }
+}
+
 std::shared_ptr<BatchInFlight> TensorFilter::submit(const cuda_abi::TensorQuery& query,
                                                     decltype(BatchInFlight::take) take) {
   auto flight = std::make_shared<BatchInFlight>();

@@ -78,6 +78,11 @@ class TensorFilter {
   /// Whether its images bound most rows.
   bool useful(int buffer = 0) const;
 
+  /// Puts the table into clusters around these centres, where the GPU can, so that searches leave tiles out. The
+  /// answers do not change. No batch may be under way.
+  void make_clusters(const double* centres, std::int64_t n, double most_radius);
+  bool in_clusters() const { return in_clusters_; }
+
   /// Queues a batch; query.rows must live until finish(). Safe from several threads at once. A batch keeps its place
   /// only until another search wants it, so a caller may do other work before it calls finish().
   std::shared_ptr<BatchInFlight> submit(const cuda_abi::TensorQuery& query, decltype(BatchInFlight::take) take);
@@ -110,7 +115,7 @@ class TensorFilter {
 
   int gpu_;
   std::int64_t most_neighbors_, most_queries_;
-  bool takes_gaps_, in_bytes_;
+  bool takes_gaps_, in_bytes_, in_clusters_ = false;
   std::int64_t most_always_;
   std::size_t n_slots_;
   std::int64_t n_always_[cuda_abi::kTensorBuffers] = {};

@@ -14,6 +14,7 @@
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
+#include "knn/gpu/tensor/cluster_centres.hpp"
 #include "knn/gpu/tensor/image_columns.hpp"
 #include "knn/gpu/tensor/parts.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
@@ -51,6 +52,35 @@ TensorFilterSpec spec_of_table(const Fitted& fitted, const ImageMap& map, std::i
   TensorFilterSpec spec(fitted, map, element, fitted.n_rows(), n_queries, k);
   if (n_queries <= kHalfOfBatch || fits_the_gpus(fitted, spec, backend, run)) return spec;
   return {fitted, map, element, fitted.n_rows(), kHalfOfBatch, k};
+}
+
+// Whether a GPU has room for a second set of images, with what puts them in order, beside the filter that it holds.
+bool has_room_for_clusters(const TensorFilter& filter, const TensorFilterSpec& spec, const RunOptions& run) {
+  constexpr std::int64_t kOrderBytes = 48;  // of a row: pairs that are sorted, twice, its place and its start
+  cuda_abi::FilterSize size{};
+  std::int64_t free = 0;
+  checked_call(
+      [&](Failure* failure) { return cuda_functions().tensor_size(filter.gpu(), &spec.spec, &size, failure); });
+  checked_call([&](Failure* failure) { return device::plugin().free_memory(filter.gpu(), &free, failure); });
+  constexpr auto kHalf = static_cast<std::int64_t>(sizeof(std::int16_t));
+  const std::int64_t bytes = checked::mul(spec.spec.n_rows, spec.spec.image_width * kHalf + kOrderBytes);
+  return bytes <= gpu_budget(free, 0) && (run.memory_limit == 0 || checked::add(size.bytes, bytes) <= run.memory_limit);
+}
+
+// Puts the table on one GPU into clusters, if a sample has clusters and the search is large enough, or if
+// STOPE_BLOCK_ORDER says so. A later search of a kept filter does not ask again.
+void order_rows(TensorFilter& filter, const TensorFilterSpec& spec, const Fitted& fitted, std::int64_t n_queries,
+                std::int64_t k, ThreadPool& pool, const RunOptions& run) {
+  // Smaller searches take less than what leaves tiles out. With more neighbours a search scans all tiles.
+  constexpr std::int64_t kLeastRows = std::int64_t{1} << 17, kLeastQueries = 1024, kMostNeighbors = 24;
+  const std::string_view order = environment::word(environment::Variable::block_order);
+  const bool forced = order == "near";
+  const bool large = fitted.n_rows() >= kLeastRows && n_queries >= kLeastQueries && k <= kMostNeighbors;
+  if (order == "table" || !(forced || large) || filter.in_bytes() || filter.takes_missing() || !fitted.all_finite())
+    return;
+  if (!has_room_for_clusters(filter, spec, run)) return;
+  const ClusterCentres centres = find_centres(fitted, forced, pool, run.cancel);
+  if (centres.n > 0) filter.make_clusters(centres.rows.data(), centres.n, centres.most_radius);
 }
 
 // Every GPU holds the whole table and takes its share of a block's queries.
@@ -161,6 +191,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
 
   void report_filter(SearchReport& report) const override {
     report.method += filters_.front()->in_bytes() ? ", byte products" : ", products";
+    if (filters_.front()->in_clusters()) report.method += ", clusters";
     if (keeps_lists()) report.method += votes_ ? ", votes" : ", on the GPU";
     work_.report(cuda_abi::kImagesStep, cuda_abi::kTableImagesStep, report);
   }
@@ -173,6 +204,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       ThreadPool pool(std::min(plan_.threads, kLoaderThreads));
       RowLoader(gpu, fitted_, run_.memory_limit).load(*filter, 0, 0, fitted_.n_rows(), pool, run_.cancel);
       fitted_.check_rows(plan_.threads, run_.cancel);
+      order_rows(*filter, as, fitted_, n_queries_, k_, pool, run_);
       return filter;
     };
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) {

@@ -90,6 +90,51 @@ TEST_F(FakeTensorFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
   EXPECT_GT(whole, rounds / 6);
 }
 
+// The fake plug-in accepts only centres that are rows of the table.
+TEST_F(FakeTensorFilter, ATableIsPutIntoClustersWhereThatIsAskedForAndPossible) {
+  struct Case {
+    const char* order;
+    double missing;
+    const char* method;
+  };
+  for (const Case& wanted : {Case{"near", 0.0, "filter, products, clusters"}, Case{"table", 0.0, "filter, products"},
+                             Case{"", 0.0, "filter, products"}, Case{"near", 0.1, "filter, products"}}) {
+    SCOPED_TRACE(std::string(wanted.order) + ", missing " + std::to_string(wanted.missing));
+    const Table train = table(700, wanted.missing), query = table(40, 0.0);
+    const Neighbors theirs = on_processor(train, query, {.n_neighbors = 5});
+    setenv("STOPE_BLOCK_ORDER", wanted.order, 1);
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    const auto [ours, report] = searched(index, query, {.n_neighbors = 5});
+    unsetenv("STOPE_BLOCK_ORDER");
+    EXPECT_EQ(report.method, wanted.method);
+    expect_same(ours, theirs);
+  }
+}
+
+TEST_F(FakeTensorFilter, NoMemoryForClustersIsNoError) {
+  const Table train = table(700, 0.0), query = table(40, 0.0);
+  const Neighbors theirs = on_processor(train, query, {.n_neighbors = 5});
+  setenv("STOPE_BLOCK_ORDER", "near", 1);
+  std::vector<std::string> methods;
+  for (std::int64_t n = 1; n < 40 && (methods.empty() || methods.back() != "filter, products, clusters"); ++n) {
+    SCOPED_TRACE(n);
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    fault::arm_alloc(n);
+    try {
+      const auto [ours, report] = searched(index, query, {.n_neighbors = 5});
+      expect_same(ours, theirs);
+      methods.push_back(report.method);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+      methods.push_back(error.what());
+    }
+    fault::arm_alloc(0);
+  }
+  unsetenv("STOPE_BLOCK_ORDER");
+  EXPECT_EQ(std::count(methods.begin(), methods.end(), "filter, products"), 1);
+  EXPECT_EQ(methods.back(), "filter, products, clusters");
+}
+
 // Blocks have thousands of queries, and several are under way.
 TEST_F(FakeTensorFilter, LongBlocks) {
   const Table train = table(40);

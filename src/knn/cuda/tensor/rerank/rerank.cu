@@ -73,18 +73,21 @@ __device__ int keep_groups(Team& team, const ListedGroup* list, int n, float cut
   return team.placed();
 }
 
-/// Keeps the rows of the groups whose own score is at least `cut`. Returns the number of such rows, of which `most` are
-/// kept.
+/// Keeps the rows of the groups whose own score is at least `cut`, as rows of the table. Returns the number of such
+/// rows, of which `most` are kept.
 template <class Team>
 __device__ int keep_rows(Team& team, const std::int32_t* groups, const float* scores, int n, float cut,
-                         std::int32_t* rows, int most) {
+                         const std::int32_t* order, std::int32_t* rows, int most) {
   team.start_placing();
 #pragma unroll 1
   for (int first = 0; first < n; first += Team::kThreads) {
     const int i = first + team.thread();
     const bool kept = i < n && scores[i] > kNever && scores[i] >= cut;
     const int at = team.place(kept);
-    if (kept && at < most) rows[at] = group_row(groups[i / kGroupRows], i % kGroupRows);
+    if (kept && at < most) {
+      const std::int32_t place = group_row(groups[i / kGroupRows], i % kGroupRows);
+      rows[at] = order == nullptr ? place : order[place];  // a row has this place, or its score were kNever
+    }
   }
   return team.placed();
 }
@@ -119,7 +122,8 @@ __device__ int select(Team& team, const RerankJob& job, std::int64_t query, int 
   float sharper = cut_of(bounds, kth_largest(team, job.k, key_step, n_scores, [&](int i) { return key_of(own[i]); }));
   // Fewer than k rows prove nothing, but the distance behind the threshold does.
   if (job.may_have_fewer) sharper = fmaxf(sharper, job.lists.thresholds[query]);
-  const int n_rows = keep_rows(team, space.scored.groups, scores, n_scores, sharper, space.rows, Shape::kMostRows);
+  const int n_rows =
+      keep_rows(team, space.scored.groups, scores, n_scores, sharper, job.order, space.rows, Shape::kMostRows);
   return n_rows <= Shape::kMostRows ? n_rows : -1;
 }
 

@@ -66,7 +66,8 @@ struct RerankJob {
   BoundsJob bounds;
   const __half* query_images;
   const __half* train_images;
-  const float* starts;  ///< the scan's starts; null: they are in columns of the images
+  const std::int32_t* order;  ///< the table's row that each image is of; null: they are in the table's order
+  const float* starts;        ///< the scan's starts; null: they are in columns of the images
   const double* queries;
   const double* train;  ///< followed by kReadBeyond more doubles
   std::int64_t width;   ///< doubles a row

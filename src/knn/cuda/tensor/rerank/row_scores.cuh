@@ -105,7 +105,8 @@ __device__ __forceinline__ void score_groups(const RerankJob& job, std::int64_t 
   const unsigned sum = part < 2 ? (part == 0 ? sums[0][0] : sums[1][0]) : (part == 2 ? sums[0][2] : sums[1][2]);
   const float score = bytes ? score_of_bytes(static_cast<int>(sum) + __float_as_int(start))
                             : fminf(__uint_as_float(sum) + start, kAlways);
-  const bool counts = own < job.n_rows && !(job.self >= 0 && own == job.self + query);
+  bool counts = own < job.n_rows;
+  if (job.self >= 0 && counts) counts = (job.order == nullptr ? own : job.order[own]) != job.self + query;
   if (group < n_groups) scores[lane] = counts ? score : kNever;
 }
 

@@ -58,6 +58,10 @@ Scan scan_of(const Capability& gpu, std::int64_t n_queries) {
 
 }  // namespace
 
+bool can_choose_tiles(int width, bool bytes, std::int64_t n_queries) {
+  return !bytes && !scans_tiles(width) && scan_of(capability_of_this_gpu(), n_queries) == Scan::sm90;
+}
+
 void launch_sample(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream) {
   if (job.bytes) return launch_sample_bytes(job, maxima, n_maxima, stream);
   switch (scan_of(capability_of_this_gpu(), job.n_queries)) {

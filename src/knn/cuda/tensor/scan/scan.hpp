@@ -26,6 +26,17 @@ STOPE_HD constexpr std::int32_t group_row(std::int32_t first, int i) {
   return first + (i & 1) + (i >> 1) * 8;
 }
 
+/// Which tiles a block of threads scans, and for which queries, where tiles are left out (clusters/clusters.hpp).
+/// Segment s of S has every S-th tile of its block's list, from the s-th on.
+struct ChosenTiles {
+  const std::int32_t* queries =
+      nullptr;  ///< the query of each place, padded to whole blocks; null: all tiles are scanned
+  const std::int32_t* tiles = nullptr;  ///< [block][stride]
+  const std::int32_t* sizes = nullptr;  ///< per block
+  std::int64_t stride = 0;
+  std::int64_t n_segments = 0;
+};
+
 struct ScanJob {
   const __half* queries;      ///< row by row
   const __half* query_tiles;  ///< these images in tiles (images/tile_layout.cuh), if scans_tiles(width)
@@ -37,6 +48,7 @@ struct ScanJob {
   std::int64_t n_tiles;    ///< number of tiles to scan, of scan_tile_rows(width) rows each: tile(0), tile(1), ...
   std::int64_t first_tile, stride;
   std::int64_t tiles_per_segment;  ///< tiles that one block of threads scans
+  ChosenTiles chosen = {};         ///< replaces these four where can_choose_tiles says that it may
 
   STOPE_HD constexpr std::int64_t tile(std::int64_t i) const { return first_tile + i * stride; }
 };
@@ -69,6 +81,8 @@ void launch_list(const ScanJob& job, const GroupLists& lists, cudaStream_t strea
 constexpr bool can_scan(int major, int minor) {
   return major > 7 || (major == 7 && minor >= 5);
 }
+/// Says whether the scan that the current GPU would get for such images and queries can leave tiles out.
+bool can_choose_tiles(int width, bool bytes, std::int64_t n_queries);
 /// Says whether this GPU can scan images in bytes, which have one scan. `width` is in halves.
 constexpr bool can_scan_bytes(int major, int minor, std::int64_t width) {
   return major == 9 && minor == 0 && (width == 64 || width == kMostByteWidth);

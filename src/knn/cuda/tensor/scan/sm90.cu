@@ -6,11 +6,16 @@ namespace stope::knn::cuda {
 void launch_sample_wide(const ScanJob& job, float* maxima, std::int64_t n_maxima, cudaStream_t stream);
 void launch_list_wide(const ScanJob& job, const GroupLists& lists, cudaStream_t stream);
 
+template <int kWidth, bool kSample>
+void launch_chosen(const ScanJob& job, float* maxima, std::int64_t n_maxima, const GroupLists& lists,
+                   cudaStream_t stream);
+
 namespace {
 
 template <int kWidth, bool kSample>
 void launch_width(const ScanJob& job, float* maxima, std::int64_t n_maxima, const GroupLists& lists,
                   cudaStream_t stream) {
+  if (job.chosen.queries != nullptr) return launch_chosen<kWidth, kSample>(job, maxima, n_maxima, lists, stream);
   const auto launch =
       job.starts != nullptr ? sm90::launch<kWidth, true, kSample, float> : sm90::launch<kWidth, false, kSample, float>;
   launch(job, maxima, n_maxima, lists, stream);

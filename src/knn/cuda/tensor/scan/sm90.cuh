@@ -51,13 +51,29 @@ __device__ Shared shared_of(std::uint8_t* memory) {
           reinterpret_cast<ListedGroup*>(memory + L::kLists)};
 }
 
-template <int kWidth, bool kStarts>
+/// Returns the number of tiles in the share that a segment has of its block's list.
+__device__ __forceinline__ std::int64_t chosen_tiles(const ChosenTiles& chosen) {
+  const int left = chosen.sizes[blockIdx.x] - static_cast<int>(blockIdx.y), step = static_cast<int>(gridDim.y);
+  return left > 0 ? (left + step - 1) / step : 0;
+}
+
+/// Returns the tile number `at` of the job, or of the segment's share.
+template <bool kChosen>
+__device__ __forceinline__ std::int64_t tile_at(const ScanJob& job, std::int64_t at) {
+  if constexpr (kChosen) {
+    return job.chosen.tiles[static_cast<std::int64_t>(blockIdx.x) * job.chosen.stride + blockIdx.y + at * gridDim.y];
+  } else {
+    return job.tile(at);
+  }
+}
+
+template <int kWidth, bool kStarts, bool kChosen>
 __device__ void produce(const ScanJob& job, const Shared& shared, std::int64_t begin, std::int64_t end) {
   using L = Layout<kWidth, kStarts>;
   for (std::int64_t at = begin; at < end; ++at) {
     const int turn = static_cast<int>(at - begin), stage = turn % L::kStages;
     if (turn >= L::kStages) barrier_wait(shared.empty + stage, (turn / L::kStages - 1) & 1);
-    const std::int64_t tile = job.tile(at);
+    const std::int64_t tile = tile_at<kChosen>(job, at);
     barrier_expect(shared.full + stage, L::kTileBytes + L::kStartBytes);
     bulk_copy(shared.tiles + stage * L::kTileBytes, job.train + tile * kTileRows * kWidth, L::kTileBytes,
               shared.full + stage);
@@ -68,7 +84,7 @@ __device__ void produce(const ScanJob& job, const Shared& shared, std::int64_t b
 }
 
 // A thread has four queries, query(0 ... 3): two of each half.
-template <int kWidth, bool kStarts, class Score>
+template <int kWidth, bool kStarts, class Score, bool kChosen>
 class Consumer {
  public:
   using L = Layout<kWidth, kStarts>;
@@ -79,20 +95,29 @@ class Consumer {
     const int warp = thread_ / 32 % 4, lane = thread_ % 32;
     first_query_ = static_cast<std::int64_t>(blockIdx.x) * kBlockQueries + thread_ / 128 * 128 + warp * 16 + lane / 4;
     column_ = lane % 4 * 2;
+    if constexpr (kChosen) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) chosen_[i] = job.chosen.queries[first_query_ + i / 2 * 64 + i % 2 * 8];
+    }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int k = 0; k < kWidth / 16; ++k) {
-        const __half* image = job.queries + (first_query_ + half * 64) * kWidth + k * 16 + column_;
+        const __half* image = job.queries + query(half * 2) * kWidth + k * 16 + column_;
+        const __half* other =
+            kChosen ? job.queries + query(half * 2 + 1) * kWidth + k * 16 + column_ : image + 8 * kWidth;
         queries_[half][k][0] = *reinterpret_cast<const std::uint32_t*>(image);
-        queries_[half][k][1] = *reinterpret_cast<const std::uint32_t*>(image + 8 * kWidth);
+        queries_[half][k][1] = *reinterpret_cast<const std::uint32_t*>(other);
         queries_[half][k][2] = *reinterpret_cast<const std::uint32_t*>(image + 8);
-        queries_[half][k][3] = *reinterpret_cast<const std::uint32_t*>(image + 8 * kWidth + 8);
+        queries_[half][k][3] = *reinterpret_cast<const std::uint32_t*>(other + 8);
       }
     }
   }
 
-  __device__ std::int64_t query(int i) const { return first_query_ + i / 2 * 64 + i % 2 * 8; }
+  __device__ __forceinline__ std::int64_t query(int i) const {
+    if constexpr (kChosen) return chosen_[i];
+    return first_query_ + i / 2 * 64 + i % 2 * 8;
+  }
   __device__ int column() const { return column_; }
   __device__ int thread() const { return thread_; }
 
@@ -162,14 +187,15 @@ class Consumer {
   const Shared& shared_;
   int thread_, column_ = 0;
   std::int64_t first_query_ = 0;
+  std::int32_t chosen_[kChosen ? 4 : 1] = {};
   std::uint32_t queries_[2][kWidth / 16][4];
   Score scores_[2][64];
 };
 
-template <int kWidth, bool kStarts, class Score>
+template <int kWidth, bool kStarts, class Score, bool kChosen>
 __device__ void consume_sample(const ScanJob& job, const Shared& shared, std::int64_t begin, std::int64_t end,
                                float* maxima, std::int64_t n_maxima) {
-  Consumer<kWidth, kStarts, Score> consumer(job, shared);
+  Consumer<kWidth, kStarts, Score, kChosen> consumer(job, shared);
   int best[4][4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -191,12 +217,12 @@ __device__ void consume_sample(const ScanJob& job, const Shared& shared, std::in
   }
 }
 
-template <int kWidth, bool kStarts, class Score>
+template <int kWidth, bool kStarts, class Score, bool kChosen>
 __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int64_t begin, std::int64_t end,
                              const GroupLists& lists) {
   using L = Layout<kWidth, kStarts>;
   using List = PrivateList<kPrivate, L::kListStride>;
-  Consumer<kWidth, kStarts, Score> consumer(job, shared);
+  Consumer<kWidth, kStarts, Score, kChosen> consumer(job, shared);
   int threshold[4];
   List list[4];
 #pragma unroll
@@ -205,7 +231,7 @@ __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int6
     list[i].entries = shared.lists + i * kConsumerThreads + consumer.thread();
   }
   consumer.scan(static_cast<int>(end - begin), [&](auto half, const Score(&scores)[64], int turn) {
-    const auto first = static_cast<std::int32_t>(job.tile(begin + turn) * kTileRows) + consumer.column();
+    const auto first = static_cast<std::int32_t>(tile_at<kChosen>(job, begin + turn) * kTileRows) + consumer.column();
     constexpr int i = decltype(half)::value * 2;
     list_groups<0>(scores, threshold[i], first, lists, consumer.query(i), list[i]);
     list_groups<1>(scores, threshold[i + 1], first, lists, consumer.query(i + 1), list[i + 1]);
@@ -216,15 +242,20 @@ __device__ void consume_list(const ScanJob& job, const Shared& shared, std::int6
 
 #endif
 
-template <int kWidth, bool kStarts, bool kSample, class Score>
+template <int kWidth, bool kStarts, bool kSample, class Score, bool kChosen>
 __global__ void __launch_bounds__(kThreads, 1)
     scan_kernel(const ScanJob job, float* maxima, const std::int64_t n_maxima, const GroupLists lists) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   using L = Layout<kWidth, kStarts>;
   extern __shared__ __align__(1024) std::uint8_t memory[];
   const Shared shared = shared_of<L>(memory);
-  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.y) * job.tiles_per_segment;
-  const std::int64_t end = begin + job.tiles_per_segment < job.n_tiles ? begin + job.tiles_per_segment : job.n_tiles;
+  std::int64_t begin = static_cast<std::int64_t>(blockIdx.y) * job.tiles_per_segment;
+  std::int64_t end = begin + job.tiles_per_segment < job.n_tiles ? begin + job.tiles_per_segment : job.n_tiles;
+  if constexpr (kChosen) {
+    begin = 0;
+    end = chosen_tiles(job.chosen);
+    if (!kSample && end == 0) return;  // a sample's maxima are written nevertheless
+  }
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < L::kStages; ++stage) {
       barrier_init(shared.full + stage, 1);
@@ -235,27 +266,30 @@ __global__ void __launch_bounds__(kThreads, 1)
   __syncthreads();  // the barriers are initialised
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
-    if (threadIdx.x == 0) produce<kWidth, kStarts>(job, shared, begin, end);
+    if (threadIdx.x == 0) produce<kWidth, kStarts, kChosen>(job, shared, begin, end);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
     if constexpr (kSample) {
-      consume_sample<kWidth, kStarts, Score>(job, shared, begin, end, maxima, n_maxima);
+      consume_sample<kWidth, kStarts, Score, kChosen>(job, shared, begin, end, maxima, n_maxima);
     } else {
-      consume_list<kWidth, kStarts, Score>(job, shared, begin, end, lists);
+      consume_list<kWidth, kStarts, Score, kChosen>(job, shared, begin, end, lists);
     }
   }
 #endif
 }
 
-template <int kWidth, bool kStarts, bool kSample, class Score>
+template <int kWidth, bool kStarts, bool kSample, class Score, bool kChosen = false>
 void launch(const ScanJob& job, float* maxima, std::int64_t n_maxima, const GroupLists& lists, cudaStream_t stream) {
   using L = Layout<kWidth, kStarts>;
-  stope::cuda::check(cudaFuncSetAttribute(scan_kernel<kWidth, kStarts, kSample, Score>,
+  stope::cuda::check(cudaFuncSetAttribute(scan_kernel<kWidth, kStarts, kSample, Score, kChosen>,
                                           cudaFuncAttributeMaxDynamicSharedMemorySize, L::kBytes),
                      "asking for shared memory");
+  const std::int64_t n_segments =
+      kChosen ? job.chosen.n_segments : (job.n_tiles + job.tiles_per_segment - 1) / job.tiles_per_segment;
   const dim3 grid(static_cast<unsigned>((job.n_queries + kBlockQueries - 1) / kBlockQueries),
-                  static_cast<unsigned>((job.n_tiles + job.tiles_per_segment - 1) / job.tiles_per_segment));
-  scan_kernel<kWidth, kStarts, kSample, Score><<<grid, kThreads, L::kBytes, stream>>>(job, maxima, n_maxima, lists);
+                  static_cast<unsigned>(n_segments));
+  scan_kernel<kWidth, kStarts, kSample, Score, kChosen>
+      <<<grid, kThreads, L::kBytes, stream>>>(job, maxima, n_maxima, lists);
   stope::cuda::check_launch(kSample ? "scanning a sample" : "scanning");
 }
 
