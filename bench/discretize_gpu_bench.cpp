@@ -1,7 +1,8 @@
 // Times best cuts, permutations and trees on a GPU, on a made table of float32 columns, and compares them with the
 // CPU's. Prints one JSON object for discretize_gpu.py.
 //
-//   discretize_gpu_bench job=cuts|permutations|tree rows= columns= classes= (2) label=noise|rule depth= (of trees: any)
+//   discretize_gpu_bench job=cuts|gini|entropy|permutations|tree rows= columns= classes= (2) label=noise|rule
+//                        depth= (of trees: any)
 //                        permutations= (1000) repeats= (20) check=yes|no
 //
 //   gpu_ms   the GPU's work without copies: cuts, also under permutations; or sorting and growing (sort_ms, grow_ms)
@@ -148,6 +149,31 @@ bool time_cuts(const Table& table, std::int64_t repeats, bool check) {
   return true;
 }
 
+// Cuts by Gini or entropy.
+bool time_gains(const Table& table, stope::Criterion criterion, std::int64_t repeats, bool check) {
+  namespace d = stope::discretize;
+  const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error);
+  const auto find = [&](const char* device) { return d::best_cut_of_each(problem, criterion, 0, 0, on(device)); };
+  std::vector<double> gpu, call;
+  d::BestCutRun found = find("cuda");
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    const Clock::time_point start = Clock::now();
+    found = find("cuda");
+    call.push_back(milliseconds_since(start));
+    gpu.push_back(1e3 * found.gpu_seconds);
+  }
+  print("gpu_ms", gpu);
+  print("call_ms", call);
+  if (!check) return true;
+  print_choice(find("auto").report.backend);
+  const d::BestCutRun want = time_processor([&] { return find("cpu"); });
+  for (std::size_t a = 0; a < want.best.size(); ++a) {
+    const d::AttributeBest &g = found.best[a], &w = want.best[a];
+    if (g.found != w.found || g.worth.gain != w.worth.gain || g.cut != w.cut) return false;
+  }
+  return true;
+}
+
 bool time_permutations(const Table& table, std::int64_t n, std::int64_t repeats, bool check) {
   namespace d = stope::discretize;
   const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error);
@@ -222,6 +248,8 @@ void run(stope::bench::Words words) {
   const Table table = make(rows, columns, classes, by_rule);
   std::printf("{");
   const bool is_same = job == "tree"           ? time_tree(table, depth, repeats, check)
+                       : job == "gini"         ? time_gains(table, stope::Criterion::gini, repeats, check)
+                       : job == "entropy"      ? time_gains(table, stope::Criterion::entropy, repeats, check)
                        : job == "permutations" ? time_permutations(table, permutations, repeats, check)
                                                : time_cuts(table, repeats, check);
   std::printf("\"checked\": %s, \"same\": %s}\n", check ? "true" : "false", is_same ? "true" : "false");

@@ -74,6 +74,7 @@ void LongCuts::find(const Columns<T>& columns, const CutsThere& cuts, const stop
   level.breaks = breaks_.data();
   level.best = best_.data();
   level.columns_apart = true;
+  level.gains = columns.gains;
   find_best(level, stream.get());
   const auto blocks = static_cast<unsigned>((columns.n_columns + kThreads - 1) / kThreads);
   settle_kernel<T><<<blocks, kThreads, 0, stream.get()>>>(level, columns, cuts);

@@ -85,7 +85,11 @@ void find_best(const LongLevel& level, cudaStream_t stream) {
   count_kernel<<<blocks, kPieceThreads, shared, stream>>>(level);
   check_launch("counting classes");
   carry_counts(level.counts, level.breaks, level.n_pieces, level.n_columns * level.n_classes, level.n_classes, stream);
-  if (level.n_classes == 2) {
+  if (level.gains.score == cuda_abi::Score::gini) {
+    score_kernel<LongGiniCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
+  } else if (level.gains.score == cuda_abi::Score::entropy) {
+    score_kernel<LongEntropyCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
+  } else if (level.n_classes == 2) {
     score_kernel<LongTwoCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
   } else {
     score_kernel<LongCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
