@@ -57,6 +57,9 @@ TREES = (
     ("tree 20,000 x 20, 5 classes", 20_000, 20, 5, "rule", None),
     ("tree 20,000 x 100, 5 classes", 20_000, 100, 5, "rule", None),
 )
+# job, rows, columns, classes, labels
+GAIN_TREES = tuple((job, rows, columns, classes, label) for job in ("gini-tree", "entropy-tree")
+                   for rows, columns, classes, label in ((161, 61_359, 2, "noise"), (100_000, 20, 5, "rule"), (1_000_000, 10, 3, "rule")))
 SORT = (1_000_000, 100, 2.5)     # rows, columns, milliseconds
 LEVEL = (10_000_000, 100, 1.3)   # rows, columns, target in multiples of the floor
 
@@ -158,6 +161,15 @@ def tree(args, case):
     return {"case": name, "stope": found, "gpu_target_ms": target}
 
 
+def gain_tree(args, case):
+    job, rows, columns, classes, label = case
+    name = f"{job} {rows:,} x {columns:,}, {classes} classes"
+    found = ours(args, job=job, rows=rows, columns=columns, classes=classes, label=label, repeats=min(args.repeats, 5))
+    print(f"{name}: gpu {median(found, 'sort_ms') + median(found, 'grow_ms'):.3f} (sort {median(found, 'sort_ms'):.3f}, grow {median(found, 'grow_ms'):.3f}), "
+          f"call {median(found, 'call_ms'):.2f}, processor {median(found, 'cpu_ms'):.2f}, auto takes the {found.get('auto')}, same {found.get('same', found)}", flush=True)
+    return {"case": name, "stope": found}
+
+
 def sort(args):
     rows, columns, target = SORT
     found, rival = ours(args, job="tree", rows=rows, columns=columns, depth=1, check="no", repeats=5), torch("sort", rows, columns)
@@ -208,6 +220,7 @@ def main():
     jobs = [(case[0], lambda case=case: cuts(args, case)) for case in CUTS] + [(case[0], lambda case=case: tree(args, case)) for case in TREES]
     jobs += [(case[0], lambda case=case: permutations(args, case)) for case in PERMUTATIONS]
     jobs += [(case[0], lambda case=case: gains(args, case)) for case in GAINS]
+    jobs += [(case[0], lambda case=case: gain_tree(args, case)) for case in GAIN_TREES]
     jobs += [("sort", lambda: sort(args)), ("level", lambda: level(args)), ("command", lambda: command(args))]
     cases = [job() for name, job in jobs if args.only in name]
     if not args.only:

@@ -1,7 +1,8 @@
 // Times best cuts, permutations and trees on a GPU, on a made table of float32 columns, and compares them with the
 // CPU's. Prints one JSON object for discretize_gpu.py.
 //
-//   discretize_gpu_bench job=cuts|gini|entropy|permutations|tree rows= columns= classes= (2) label=noise|rule
+//   discretize_gpu_bench job=cuts|gini|entropy|permutations|tree|gini-tree|entropy-tree rows= columns= classes= (2)
+//   label=noise|rule
 //                        depth= (of trees: any)
 //                        permutations= (1000) repeats= (20) check=yes|no
 //
@@ -208,15 +209,16 @@ bool same(const stope::DecisionTree& a, const stope::DecisionTree& b) {
   for (std::size_t i = 0; i < a.nodes().size(); ++i) {
     const stope::TreeNode &x = a.nodes()[i], &y = b.nodes()[i];
     if (x.parent != y.parent || x.attribute != y.attribute || x.cut != y.cut || x.pairs != y.pairs ||
-        x.n_rows != y.n_rows || x.majority != y.majority) {
+        x.score != y.score || x.n_rows != y.n_rows || x.majority != y.majority) {
       return false;
     }
   }
   return true;
 }
 
-bool time_tree(const Table& table, std::int64_t depth, std::int64_t repeats, bool check) {
+bool time_tree(const Table& table, stope::Criterion criterion, std::int64_t depth, std::int64_t repeats, bool check) {
   stope::TreeOptions options;
+  options.criterion = criterion;
   if (depth >= 0) options.max_depth = depth;
   std::vector<double> sort, grow, call;
   stope::DecisionTree tree;
@@ -247,9 +249,12 @@ void run(stope::bench::Words words) {
   words.done();
   const Table table = make(rows, columns, classes, by_rule);
   std::printf("{");
-  const bool is_same = job == "tree"           ? time_tree(table, depth, repeats, check)
-                       : job == "gini"         ? time_gains(table, stope::Criterion::gini, repeats, check)
-                       : job == "entropy"      ? time_gains(table, stope::Criterion::entropy, repeats, check)
+  using stope::Criterion;
+  const bool is_same = job == "tree"           ? time_tree(table, Criterion::discernibility, depth, repeats, check)
+                       : job == "gini-tree"    ? time_tree(table, Criterion::gini, depth, repeats, check)
+                       : job == "entropy-tree" ? time_tree(table, Criterion::entropy, depth, repeats, check)
+                       : job == "gini"         ? time_gains(table, Criterion::gini, repeats, check)
+                       : job == "entropy"      ? time_gains(table, Criterion::entropy, repeats, check)
                        : job == "permutations" ? time_permutations(table, permutations, repeats, check)
                                                : time_cuts(table, repeats, check);
   std::printf("\"checked\": %s, \"same\": %s}\n", check ? "true" : "false", is_same ? "true" : "false");

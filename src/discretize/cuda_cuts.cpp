@@ -13,6 +13,7 @@
 #include "device/cuda_plugin.hpp"
 #include "discretize/column_network.hpp"
 #include "discretize/cuda_abi.hpp"
+#include "discretize/gpu_scores.hpp"
 #include "discretize/permuted_classes.hpp"
 #include "discretize/permuted_memory.hpp"
 #include "discretize/present_classes.hpp"
@@ -45,27 +46,13 @@ struct Destroy {
   }
 };
 
-cuda_abi::Score score_of(Criterion criterion) {
-  switch (criterion) {
-    case Criterion::gini: return cuda_abi::Score::gini;
-    case Criterion::entropy: return cuda_abi::Score::entropy;
-    default: return cuda_abi::Score::pairs;
-  }
-}
-
-// The table of logarithms (discretize/cuda/gains.cu).
-std::int64_t information_bytes(const cuda_abi::Decisions& decisions) {
-  const bool has_table = decisions.score == cuda_abi::Score::entropy && decisions.n_rows <= kMostInformation;
-  return has_table ? (decisions.n_rows + 1) * 8 : 0;
-}
-
 // The GPU memory that pieces of n_columns columns take: for copies, and sorted and searched
 // (discretize/cuda/long_cuts.hpp), under permutations as well (discretize/cuda/permutations.hpp).
 std::int64_t memory_of(const cuda_abi::Decisions& decisions, std::int64_t n_columns, std::int64_t value_bytes) {
   const std::int64_t n_rows = decisions.n_rows, values = checked::mul(n_rows, n_columns);
   const std::int64_t on_the_way = checked::add(checked::mul(values, cuda_abi::kSlots * value_bytes), n_rows) +
                                   permuted_bytes(n_rows, n_columns, decisions.n_classes, decisions.n_permutations) +
-                                  information_bytes(decisions);
+                                  information_bytes(n_rows, decisions.score);
   if (n_rows <= cuda_abi::kShortRows) return on_the_way;
   return on_the_way + sort_bytes(n_rows, n_columns, value_bytes) + checked::mul(values, 9) +
          search_bytes(n_rows, n_columns, decisions.n_classes);

@@ -1,13 +1,12 @@
 // Best cuts as the fake plug-in finds them: it sorts each column, and scores every cut from class counts, under every
 // permutation anew.
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <vector>
 
 #include "device/fake_plugin.hpp"
+#include "device/fake_worth.hpp"
 #include "discretize/cuda_abi.hpp"
-#include "discretize/score.hpp"
 #include "discretize/value_order.hpp"
 
 namespace stope::discretize::cuda_abi {
@@ -27,35 +26,9 @@ namespace {
 
 using discretize::cuda_abi::Cut;
 using discretize::cuda_abi::Decisions;
-using discretize::cuda_abi::Score;
 using discretize::cuda_abi::Session;
 using discretize::cuda_abi::Type;
 using stope::cuda_abi::Failure;
-
-// W, or the bits of the gain; 0 if it is not above 0.
-std::int64_t worth(const Session& session, const std::vector<std::int64_t>& left) {
-  const std::vector<std::int64_t>& both = session.totals;
-  const auto n_classes = static_cast<std::int64_t>(both.size());
-  if (session.decisions.score == Score::pairs) {
-    return discretize::discernibility<std::int64_t>(left.data(), both.data(), n_classes);
-  }
-  std::vector<std::int64_t> right(both);
-  std::int64_t squares[3] = {}, in_left = 0;
-  for (std::size_t k = 0; k < both.size(); ++k) {
-    right[k] -= left[k];
-    in_left += left[k];
-    squares[0] += left[k] * left[k];
-    squares[1] += right[k] * right[k];
-    squares[2] += both[k] * both[k];
-  }
-  const std::int64_t n = session.decisions.n_rows;
-  const double gain = session.decisions.score == Score::gini
-                          ? discretize::gini_gain(squares[0], in_left, squares[1], n - in_left, squares[2])
-                          : discretize::entropy_gain(discretize::total_entropy(both.data(), n_classes),
-                                                     discretize::total_entropy(left.data(), n_classes),
-                                                     discretize::total_entropy(right.data(), n_classes), n);
-  return gain > 0.0 ? std::bit_cast<std::int64_t>(gain) : 0;
-}
 
 template <class T>
 Cut best_under(const Session& session, const T* x, const std::vector<std::size_t>& rows, const std::uint8_t* classes) {
@@ -65,7 +38,7 @@ Cut best_under(const Session& session, const T* x, const std::vector<std::size_t
     ++left[classes[rows[i]]];
     const double low = static_cast<double>(x[rows[i]]), high = static_cast<double>(x[rows[i + 1]]);
     if (!discretize::below(low, high)) continue;
-    const std::int64_t w = worth(session, left);
+    const std::int64_t w = worth_of(session.decisions.score, left, session.totals);
     if (w > best.w) best = {w, low, high};
   }
   return best;

@@ -16,19 +16,18 @@ __global__ void __launch_bounds__(kThreads) information_kernel(double* to, std::
 
 }  // namespace
 
-GainMemory::GainMemory(const cuda_abi::Decisions& decisions)
-    : gains_{
-          .score = decisions.score, .n_rows = decisions.n_rows, .squares = 0, .entropy = 0.0, .information = nullptr} {
-  if (decisions.score == cuda_abi::Score::pairs) return;
-  for (std::int32_t k = 0; k < decisions.n_classes; ++k) gains_.squares += decisions.totals[k] * decisions.totals[k];
-  if (decisions.score == cuda_abi::Score::gini) return;
-  gains_.entropy = total_entropy(decisions.totals, decisions.n_classes);
-  if (decisions.n_rows > kMostInformation) return;
-  const std::int64_t n = decisions.n_rows + 1;
+GainMemory::GainMemory(cuda_abi::Score score, std::int64_t n_rows) : score_(score) {
+  if (score != cuda_abi::Score::entropy || n_rows > kMostInformation) return;
+  const std::int64_t n = n_rows + 1;
   information_ = stope::cuda::DeviceBuffer<double>(n);
   information_kernel<<<static_cast<unsigned>((n + kThreads - 1) / kThreads), kThreads>>>(information_.data(), n);
   stope::cuda::check_launch("making a table of logarithms");
-  gains_.information = information_.data();
+}
+
+NodeGains gains_of_all(const cuda_abi::Decisions& decisions) {
+  NodeGains all{decisions.n_rows, 0, total_entropy(decisions.totals, decisions.n_classes)};
+  for (std::int32_t k = 0; k < decisions.n_classes; ++k) all.squares += decisions.totals[k] * decisions.totals[k];
+  return all;
 }
 
 }  // namespace stope::discretize::cuda

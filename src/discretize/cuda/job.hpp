@@ -19,6 +19,7 @@ struct Columns {
   const std::int64_t* totals;   ///< rows of each class
   int n_classes, class_bits;    ///< class_bits: bits that a class needs
   Gains gains;
+  NodeGains all;
 };
 
 using cuda_abi::kUndecided;

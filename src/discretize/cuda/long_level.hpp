@@ -53,7 +53,8 @@ struct LongLevel {
   std::uint8_t* breaks;            ///< [column][piece]: whether a count begins anew in the piece
   LongBest* best;                  ///< one per node; if columns are apart, one per column
   bool columns_apart;              ///< each column has a best of its own; then there is one node
-  Gains gains;                     ///< of pairs, or there is one node
+  Gains gains;
+  NodeGains* node_gains;  ///< one per node, except for pairs
 };
 
 /// Queues the search for the best splits.

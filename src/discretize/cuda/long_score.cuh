@@ -220,12 +220,21 @@ class LongTwoCounts {
   std::uint32_t first_, second_;
 };
 
+__device__ __forceinline__ Rounded rounded_of(const LongLevel& level) {
+  return level.columns_apart ? Rounded::counts : Rounded::is_none;
+}
+/// Whether there might be a cut behind this lane's row: some of the node's rows have moved, and others have not.
+__device__ __forceinline__ bool may_be_cut(const Chunk& chunk, std::uint32_t rows) {
+  return chunk.is_there && chunk.is_last && rows < chunk.n_node;
+}
+
 /// Like LongCounts, for the gain in Gini impurity: `w` has its bits where a cut can be.
 class LongGiniCounts {
  public:
   __device__ __forceinline__ LongGiniCounts(const LongLevel& level, const LongPiece& piece, std::uint32_t* moved)
       : level_(level), counts_(level, piece, moved) {
-    const std::uint32_t* const totals = level.totals;
+    const std::uint32_t* const totals =
+        level.totals + static_cast<std::int64_t>(node_at(level, piece.begin)) * level.n_classes;
     std::int64_t sum = 0;
     for (int k = static_cast<int>(threadIdx.x) % 32; k < level.n_classes; k += 32) {
       sum += static_cast<std::int64_t>(moved[k]) * static_cast<std::int64_t>(totals[k]);
@@ -239,7 +248,8 @@ class LongGiniCounts {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     std::int64_t pairs;
     counts_.add(chunk, k, rows, pairs);
-    std::int64_t of_classes = chunk.is_there ? static_cast<std::int64_t>(level_.totals[k]) : 0;
+    const std::uint32_t* const totals = level_.totals + static_cast<std::int64_t>(chunk.node) * level_.n_classes;
+    std::int64_t of_classes = chunk.is_there ? static_cast<std::int64_t>(totals[k]) : 0;
 #pragma unroll
     for (int apart = 1; apart < 32; apart *= 2) {
       const std::int64_t o = __shfl_up_sync(kAllLanes, of_classes, apart);
@@ -247,8 +257,10 @@ class LongGiniCounts {
     }
     if (chunk.since < 0) of_classes += of_classes_;
     of_classes_ = __shfl_sync(kAllLanes, of_classes, 31);
-    const bool may_be_cut = chunk.is_there && chunk.is_last && rows < chunk.n_node;
-    w = may_be_cut ? static_cast<std::int64_t>(gini_bits(level_.gains, rows, pairs, of_classes)) : 0;
+    w = 0;
+    if (!may_be_cut(chunk, rows)) return;
+    w = static_cast<std::int64_t>(
+        gini_bits(level_.node_gains[chunk.node], rows, pairs, of_classes, rounded_of(level_)));
   }
 
  private:
@@ -278,18 +290,24 @@ class LongEntropyCounts {
     const unsigned counted = chunk.counted();
     const bool goes_on = chunk.since < 0;
     rows = static_cast<std::uint32_t>(__popc(counted)) + (goes_on ? rows_ : 0U);
-    const bool may_be_cut = chunk.is_there && chunk.is_last && rows < chunk.n_node;
+    const std::uint32_t* const totals = level_.totals + static_cast<std::int64_t>(chunk.node) * level_.n_classes;
+    const bool is_cut = may_be_cut(chunk, rows);
     w = 0;
-    if (__any_sync(kAllLanes, may_be_cut)) {
+    if (__any_sync(kAllLanes, is_cut)) {
+      bool is_real = rounded_of(level_) == Rounded::counts;
       double left = 0.0, right = 0.0;
       for (int c = 0; c < level_.n_classes; ++c) {
         const unsigned of_class = __ballot_sync(kAllLanes, chunk.is_there && k == c);
-        if (!may_be_cut) continue;
+        if (!is_cut) continue;
         const std::int64_t count = __popc(of_class & counted) + (goes_on ? static_cast<std::int64_t>(moved_[c]) : 0);
+        const auto both = static_cast<std::int64_t>(totals[c]);
+        is_real = is_real || count * chunk.n_node != both * rows;  // both below 2^60
         left = __dadd_rn(left, information_of(level_.gains, count));
-        right = __dadd_rn(right, information_of(level_.gains, static_cast<std::int64_t>(level_.totals[c]) - count));
+        right = __dadd_rn(right, information_of(level_.gains, both - count));
       }
-      if (may_be_cut) w = static_cast<std::int64_t>(entropy_bits(level_.gains, rows, left, right));
+      if (is_cut && is_real) {
+        w = static_cast<std::int64_t>(entropy_bits(level_.gains, level_.node_gains[chunk.node], rows, left, right));
+      }
     }
     rows_ = __shfl_sync(kAllLanes, rows, 31);
     __syncwarp();  // all lanes have read the counts

@@ -53,6 +53,7 @@ class CutSession {
   stope::cuda::DeviceBuffer<std::uint8_t> classes_;
   stope::cuda::DeviceBuffer<std::int64_t> totals_;
   GainMemory gains_;
+  NodeGains all_;
   Slot slots_[cuda_abi::kSlots];
   std::unique_ptr<LongCuts> long_;  ///< for more than kShortRows rows
   std::unique_ptr<Permutations> permutations_;

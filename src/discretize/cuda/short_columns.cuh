@@ -119,7 +119,8 @@ __device__ __forceinline__ ShortBest best_gini(const Columns<T>& job, const Word
 #pragma unroll
   for (int i = 0; i < n; ++i) {
     const int position = lane * n + i;
-    if ((cuts >> i & 1) != 0) best.offer(gini_bits(job.gains, position + 1, w[i], of_classes[i]), position);
+    if ((cuts >> i & 1) != 0)
+      best.offer(gini_bits(job.all, position + 1, w[i], of_classes[i], Rounded::counts), position);
   }
   return best;
 }
@@ -149,7 +150,7 @@ __device__ __forceinline__ ShortBest best_entropy(const Columns<T>& job, const W
 #pragma unroll
   for (int i = 0; i < n; ++i) {
     const int position = lane * n + i;
-    if ((cuts >> i & 1) != 0) best.offer(entropy_bits(job.gains, position + 1, left[i], right[i]), position);
+    if ((cuts >> i & 1) != 0) best.offer(entropy_bits(job.gains, job.all, position + 1, left[i], right[i]), position);
   }
   return best;
 }
