@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Times best cuts, permutations of the labels and trees on a GPU. Rivals are PyTorch (sort and running sums for cuts, its sort for the sort) and
-floors measured in the same run. Every case but the largest is compared with the CPU's answer, bit for bit. Writes every
+"""Times best cuts, also by Gini and entropy, permutations of the labels and trees on a GPU. Rivals are PyTorch (sort and
+running sums for cuts, its sort for the sort) and floors measured in the same run. Every case but the largest is compared with the CPU's answer, bit for bit. Writes every
 sample to bench/results/discretize_gpu_<gpu>_<date>.json.
 
   python3 bench/discretize_gpu.py BUILD_FOLDER [--repeats 20] [--only TEXT]
@@ -37,6 +37,9 @@ CUTS = (
     ("cuts 20,000 x 100", 20_000, 100, 2, None, None),
     ("cuts 100,000 x 100", 100_000, 100, 2, None, None),
 )
+# criterion, rows, columns, classes
+GAINS = tuple((criterion, rows, columns, classes) for criterion in ("gini", "entropy")
+              for rows, columns, classes in ((161, 61_359, 2), (161, 61_359, 10), (1_000, 20_000, 2), (100_000, 100, 2), (100_000, 100, 10)))
 # name, rows, columns, classes, permutations; milliseconds that a call may take
 PERMUTATIONS = (
     ("permutations 161 x 61,359, 1,000", 161, 61_359, 2, 1000, 150),
@@ -55,6 +58,9 @@ TREES = (
     ("tree 20,000 x 20, 5 classes", 20_000, 20, 5, "rule", None),
     ("tree 20,000 x 100, 5 classes", 20_000, 100, 5, "rule", None),
 )
+# job, rows, columns, classes, labels
+GAIN_TREES = tuple((job, rows, columns, classes, label) for job in ("gini-tree", "entropy-tree")
+                   for rows, columns, classes, label in ((161, 61_359, 2, "noise"), (100_000, 20, 5, "rule"), (1_000_000, 10, 3, "rule")))
 SORT = (1_000_000, 100, 2.5)     # rows, columns, milliseconds
 LEVEL = (10_000_000, 100, 1.3)   # rows, columns, target in multiples of the floor
 
@@ -134,6 +140,15 @@ def cuts(args, case):
     return {"case": name, "stope": found, "torch": rival, "gpu_target_ms": target, "copy_target_ms": copy_target}
 
 
+def gains(args, case):
+    criterion, rows, columns, classes = case
+    name = f"{criterion} {rows:,} x {columns:,}, {classes} classes"
+    found = ours(args, job=criterion, rows=rows, columns=columns, classes=classes, repeats=args.repeats)
+    print(f"{name}: gpu {median(found, 'gpu_ms'):.3f}, call {median(found, 'call_ms'):.2f}, processor {median(found, 'cpu_ms'):.2f}, auto takes the "
+          f"{found.get('auto')}, same {found.get('same', found)}", flush=True)
+    return {"case": name, "stope": found}
+
+
 def permutations(args, case):
     name, rows, columns, classes, n, target = case
     found = ours(args, job="permutations", rows=rows, columns=columns, classes=classes, permutations=n, repeats=min(args.repeats, 10))
@@ -150,6 +165,15 @@ def tree(args, case):
     print(f"{name}: gpu {gpu:.3f} (sort {median(found, 'sort_ms'):.3f}, grow {median(found, 'grow_ms'):.3f}){verdict(gpu, target)}, call "
           f"{median(found, 'call_ms'):.2f}, processor {median(found, 'cpu_ms'):.2f}, auto takes the {found.get('auto')}, leaves {found.get('leaves')}, depth {found.get('depth')}, same {found.get('same', found)}", flush=True)
     return {"case": name, "stope": found, "gpu_target_ms": target}
+
+
+def gain_tree(args, case):
+    job, rows, columns, classes, label = case
+    name = f"{job} {rows:,} x {columns:,}, {classes} classes"
+    found = ours(args, job=job, rows=rows, columns=columns, classes=classes, label=label, repeats=min(args.repeats, 5))
+    print(f"{name}: gpu {median(found, 'sort_ms') + median(found, 'grow_ms'):.3f} (sort {median(found, 'sort_ms'):.3f}, grow {median(found, 'grow_ms'):.3f}), "
+          f"call {median(found, 'call_ms'):.2f}, processor {median(found, 'cpu_ms'):.2f}, auto takes the {found.get('auto')}, same {found.get('same', found)}", flush=True)
+    return {"case": name, "stope": found}
 
 
 def sort(args):
@@ -201,6 +225,8 @@ def main():
         sys.exit("no GPU")
     jobs = [(case[0], lambda case=case: cuts(args, case)) for case in CUTS] + [(case[0], lambda case=case: tree(args, case)) for case in TREES]
     jobs += [(case[0], lambda case=case: permutations(args, case)) for case in PERMUTATIONS]
+    jobs += [(case[0], lambda case=case: gains(args, case)) for case in GAINS]
+    jobs += [(case[0], lambda case=case: gain_tree(args, case)) for case in GAIN_TREES]
     jobs += [("sort", lambda: sort(args)), ("level", lambda: level(args)), ("command", lambda: command(args))]
     cases = [job() for name, job in jobs if args.only in name]
     name = "_".join(["discretize_gpu", *args.only.split()])

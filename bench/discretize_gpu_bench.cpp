@@ -1,8 +1,9 @@
 // Times best cuts, permutations and trees on a GPU, on a made table of float32 columns, and compares them with the
 // CPU's. Prints one JSON object for discretize_gpu.py.
 //
-//   discretize_gpu_bench job=cuts|permutations|tree rows= columns= classes= (2) label=noise|rule depth= (of trees: any)
-//                        permutations= (1000) repeats= (20) threads= (all) check=yes|no
+//   discretize_gpu_bench job=cuts|gini|entropy|permutations|tree|gini-tree|entropy-tree rows= columns= classes= (2)
+//                        label=noise|rule depth= (of trees: any) permutations= (1000) repeats= (20)
+//                        threads= (all; of cuts) check=yes|no
 //
 //   gpu_ms   the GPU's work without copies: cuts, also under permutations; or sorting and growing (sort_ms, grow_ms)
 //   copy_ms  cuts: wall time from columns in the host's pinned memory to cuts in the host's memory
@@ -222,6 +223,31 @@ bool time_cuts(const Table& table, std::int64_t repeats, int threads, bool check
   return true;
 }
 
+// Cuts by Gini or entropy.
+bool time_gains(const Table& table, stope::Criterion criterion, std::int64_t repeats, bool check) {
+  namespace d = stope::discretize;
+  const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error);
+  const auto find = [&](const char* device) { return d::best_cut_of_each(problem, criterion, 0, 0, on(device)); };
+  std::vector<double> gpu, call;
+  d::BestCutRun found = find("cuda");
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    const Clock::time_point start = Clock::now();
+    found = find("cuda");
+    call.push_back(milliseconds_since(start));
+    gpu.push_back(1e3 * found.gpu_seconds);
+  }
+  print("gpu_ms", gpu);
+  print("call_ms", call);
+  if (!check) return true;
+  print_choice(find("auto").report.backend);
+  const d::BestCutRun want = time_processor([&] { return find("cpu"); });
+  for (std::size_t a = 0; a < want.best.size(); ++a) {
+    const d::AttributeBest &g = found.best[a], &w = want.best[a];
+    if (g.found != w.found || g.worth.gain != w.worth.gain || g.cut != w.cut) return false;
+  }
+  return true;
+}
+
 bool time_permutations(const Table& table, std::int64_t n, std::int64_t repeats, bool check) {
   namespace d = stope::discretize;
   const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error);
@@ -256,15 +282,16 @@ bool same(const stope::DecisionTree& a, const stope::DecisionTree& b) {
   for (std::size_t i = 0; i < a.nodes().size(); ++i) {
     const stope::TreeNode &x = a.nodes()[i], &y = b.nodes()[i];
     if (x.parent != y.parent || x.attribute != y.attribute || x.cut != y.cut || x.pairs != y.pairs ||
-        x.n_rows != y.n_rows || x.majority != y.majority) {
+        x.score != y.score || x.n_rows != y.n_rows || x.majority != y.majority) {
       return false;
     }
   }
   return true;
 }
 
-bool time_tree(const Table& table, std::int64_t depth, std::int64_t repeats, bool check) {
+bool time_tree(const Table& table, stope::Criterion criterion, std::int64_t depth, std::int64_t repeats, bool check) {
   stope::TreeOptions options;
+  options.criterion = criterion;
   if (depth >= 0) options.max_depth = depth;
   std::vector<double> sort, grow, call;
   stope::DecisionTree tree;
@@ -296,7 +323,12 @@ void run(stope::bench::Words words) {
   words.done();
   const Table table = make(rows, columns, classes, by_rule);
   std::printf("{");
-  const bool is_same = job == "tree"           ? time_tree(table, depth, repeats, check)
+  using stope::Criterion;
+  const bool is_same = job == "tree"           ? time_tree(table, Criterion::discernibility, depth, repeats, check)
+                       : job == "gini-tree"    ? time_tree(table, Criterion::gini, depth, repeats, check)
+                       : job == "entropy-tree" ? time_tree(table, Criterion::entropy, depth, repeats, check)
+                       : job == "gini"         ? time_gains(table, Criterion::gini, repeats, check)
+                       : job == "entropy"      ? time_gains(table, Criterion::entropy, repeats, check)
                        : job == "permutations" ? time_permutations(table, permutations, repeats, check)
                                                : time_cuts(table, repeats, threads, check);
   std::printf("\"checked\": %s, \"same\": %s}\n", check ? "true" : "false", is_same ? "true" : "false");

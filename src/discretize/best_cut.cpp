@@ -161,8 +161,8 @@ class Worker {
 };
 
 // Decides under --device auto. `why_not` says what GPUs lack for the job, or is null.
-device::Decision decide(const DecisionProblem& problem, std::int64_t n_permutations, const char* why_not,
-                        const RunOptions& run) {
+device::Decision decide(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
+                        const char* why_not, const RunOptions& run) {
   if (why_not != nullptr) return device::decide_for_cpu(why_not);
   if (problem.pure()) return device::decide_for_cpu("there is one class, and nothing to cut");
   std::int64_t n_columns = 0, bytes = 0;
@@ -172,11 +172,14 @@ device::Decision decide(const DecisionProblem& problem, std::int64_t n_permutati
     bytes += bytes_of(form, problem.n_rows);
   }
   const int threads = run.threads > 0 ? run.threads : available_threads();
-  const double trials =
-      static_cast<double>(problem.n_rows) * static_cast<double>(n_columns) * static_cast<double>(n_permutations);
+  const double values = static_cast<double>(problem.n_rows) * static_cast<double>(n_columns);
+  const double trials = values * static_cast<double>(n_permutations);
   const std::int64_t n_classes = n_present_classes(problem);
-  return device::decide({(cut_seconds(problem.n_rows, n_columns) + trial_seconds(trials, n_classes)) / threads,
-                         gpu_call_seconds(bytes, problem.n_rows) + gpu_trial_seconds(trials, n_classes)});
+  const double of_cpu = cut_seconds(problem.n_rows, n_columns) + gain_seconds(values, criterion, n_classes) +
+                        trial_seconds(trials, n_classes);
+  const double of_gpu = gpu_call_seconds(bytes, problem.n_rows) + gpu_gain_seconds(values, criterion, n_classes) +
+                        gpu_trial_seconds(trials, n_classes);
+  return device::decide({of_cpu / threads, of_gpu});
 }
 
 // Finds cuts on GPUs, named or taken under auto, and returns the attributes that are left.
@@ -192,14 +195,14 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
   std::vector<int> gpus = choice.gpus;
   std::string gpu_name = choice.reason;
   if (device::is_automatic(run)) {
-    const device::Decision decision = decide(problem, permutations.n, why_not, run);
+    const device::Decision decision = decide(problem, criterion, permutations.n, why_not, run);
     report.device_reason = decision.reason();
     gpus = decision.gpus();
     if (decision.gpu != nullptr) gpu_name = decision.gpu_name();
   }
   if (!gpus.empty()) {
     try {
-      auto left = best_cuts_on_gpus(problem, gpus, run, result.best, permutations, result.gpu_seconds);
+      auto left = best_cuts_on_gpus(problem, criterion, gpus, run, result.best, permutations, result.gpu_seconds);
       report.backend = "cuda";
       report.reason = gpu_name;
       return left;
@@ -225,14 +228,14 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   GpuPermutations on_gpus{.n = n_permutations, .seed = seed};
   const std::vector<std::int64_t> wanted = find_on_gpus(problem, criterion, choice, run, on_gpus, result);
   const auto n_wanted = static_cast<std::int64_t>(wanted.size());
-  if (n_wanted == 0 && n_permutations == 0 && !result.report.backend.empty()) {
-    result.report.threads = run.threads > 0 ? run.threads : available_threads();
+  const std::int64_t bytes = checked::mul(problem.n_rows, kSorterBytesPerRow);
+  if (n_wanted == 0 && n_permutations == 0 && !result.report.backend.empty()) {  // no scorer with its tables is needed
+    result.report.threads = threads_within(bytes, run);
     return result;
   }
   const Search search(
       problem, criterion,
       choice.backend == device::Backend::cuda ? device::choose_cpu_backend("").backend : choice.backend);
-  const std::int64_t bytes = checked::mul(problem.n_rows, kSorterBytesPerRow);
   const Storage storage = storage_within(bytes, memory_budget(run));
   ThreadPool pool(threads_within(bytes, run));
   if (result.report.backend.empty()) {

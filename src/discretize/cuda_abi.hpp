@@ -1,5 +1,5 @@
-// What the CUDA plug-in does for discretisation: it finds the best cut of every numeric column, by discernibility, and
-// tries permutations of the labels on it.
+// What the CUDA plug-in does for discretisation: it finds the best cut of every numeric column, and tries permutations
+// of the labels on it.
 // device/cuda_abi.hpp says what may cross this border.
 #pragma once
 
@@ -13,6 +13,9 @@ using stope::cuda_abi::Failure;
 
 enum class Type : std::int32_t { float32, float64 };
 
+/// What a cut is worth (discretize/score.hpp): its W, or its gain.
+enum class Score : std::int32_t { pairs, gini, entropy };
+
 /// What all columns share. There are 2 to 256 classes, and each of them has rows.
 struct Decisions {
   const std::uint8_t* classes;  ///< one per row
@@ -21,14 +24,17 @@ struct Decisions {
   std::int32_t n_classes;
   Type type;  ///< type of the columns' values
   /// The classes under permutations of the labels: [permutation][row]. They are read while a session is made. With
-  /// permutations, rows are at most 65,535, so that W < 2^31.
+  /// permutations, rows are at most 65,535, so that W < 2^31, and the score is `pairs`.
   const std::uint8_t* permuted = nullptr;
   std::int64_t n_permutations = 0;  ///< at most kMostPermutations; 0: none
+  Score score = Score::pairs;
 };
 
 /// The lowest of the best cuts of a column.
 struct Cut {
-  std::int64_t w;            ///< its W; 0 if no cut separates anything; or kUndecided
+  /// Its W, or the bits of its gain as a double, which are ordered as the gains are. 0 if no cut has a W or a gain
+  /// above 0; or kUndecided. A gain may be no more than rounding.
+  std::int64_t w;
   double low, high;          ///< the neighbouring values between which it lies; NaN: missing
   std::int64_t as_good = 0;  ///< permutations under which the best cut has W >= w; no meaning if undecided
 };

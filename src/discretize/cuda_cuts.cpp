@@ -1,6 +1,7 @@
 #include "discretize/cuda_cuts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -14,9 +15,12 @@
 #include "device/staging_threads.hpp"
 #include "discretize/column_network.hpp"
 #include "discretize/cuda_abi.hpp"
+#include "discretize/gpu_scores.hpp"
 #include "discretize/permuted_classes.hpp"
 #include "discretize/permuted_memory.hpp"
 #include "discretize/present_classes.hpp"
+#include "discretize/score.hpp"
+#include "discretize/scorer.hpp"
 #include "discretize/sort_memory.hpp"
 #include "discretize/stage_columns.hpp"
 #include "discretize/value_order.hpp"
@@ -43,7 +47,8 @@ struct Destroy {
 std::int64_t memory_of(const cuda_abi::Decisions& decisions, std::int64_t n_columns, std::int64_t value_bytes) {
   const std::int64_t n_rows = decisions.n_rows, values = checked::mul(n_rows, n_columns);
   const std::int64_t on_the_way = checked::add(checked::mul(values, cuda_abi::kSlots * value_bytes), n_rows) +
-                                  permuted_bytes(n_rows, n_columns, decisions.n_classes, decisions.n_permutations);
+                                  permuted_bytes(n_rows, n_columns, decisions.n_classes, decisions.n_permutations) +
+                                  information_bytes(n_rows, decisions.score);
   if (n_rows <= cuda_abi::kShortRows) return on_the_way;
   return on_the_way + sort_bytes(n_rows, n_columns, value_bytes) + checked::mul(values, 9) +
          search_bytes(n_rows, n_columns, decisions.n_classes);
@@ -98,6 +103,7 @@ class Worker {
   double run(int gpu, const cuda_abi::Decisions& decisions, std::int64_t first, std::int64_t step) {
     first_ = first;
     step_ = step;
+    score_ = decisions.score;
     cuda_abi::Session* made = nullptr;
     checked_call([&](Failure* failure) { return functions().create(gpu, &decisions, of_piece_, &made, failure); });
     session_.reset(made);
@@ -167,13 +173,24 @@ class Worker {
         continue;
       }
       if (permutations_.n > 0) permutations_.as_good[static_cast<std::size_t>(attribute)] += cut.as_good;
-      AttributeBest& best = best_[attribute];
-      best = {};
-      if (cut.w == 0) continue;
-      best.found = true;
-      best.worth.w = cut.w;
-      best.cut = cut_between(cut.low, cut.high);
+      best_[attribute] = {};
+      if (cut.w > 0) settle(attribute, cut);
     }
+  }
+
+  void settle(std::int64_t attribute, const cuda_abi::Cut& cut) {
+    AttributeBest& best = best_[attribute];
+    const double at = cut_between(cut.low, cut.high);
+    if (score_ == cuda_abi::Score::pairs) {
+      best.worth.w = cut.w;
+    } else {
+      const auto gain = std::bit_cast<double>(cut.w);
+      const Attribute& column = problem_.attributes[static_cast<std::size_t>(attribute)];
+      if (gain <= kMostRoundedGain && !gain_is_real(problem_, column, at)) return;
+      best.worth.gain = gain;
+    }
+    best.found = true;
+    best.cut = at;
   }
 
   const DecisionProblem& problem_;
@@ -184,6 +201,7 @@ class Worker {
   const std::int64_t of_piece_;
   const RunOptions& run_;
   std::int64_t first_ = 0, step_ = 1;
+  cuda_abi::Score score_ = cuda_abi::Score::pairs;
   double gpu_seconds_ = 0.0;
   std::unique_ptr<cuda_abi::Session, Destroy> session_;
   std::vector<cuda_abi::Cut> cuts_;
@@ -208,8 +226,8 @@ struct Sorts {
 // A round of permutations, or the search without any.
 class Round {
  public:
-  Round(const DecisionProblem& problem, const PresentClasses& classes, const PermutedClasses& permuted,
-        const std::vector<int>& gpus, std::int64_t of_session, const RunOptions& run)
+  Round(const DecisionProblem& problem, Criterion criterion, const PresentClasses& classes,
+        const PermutedClasses& permuted, const std::vector<int>& gpus, std::int64_t of_session, const RunOptions& run)
       : problem_(problem),
         gpus_(gpus),
         of_session_(of_session),
@@ -220,7 +238,8 @@ class Round {
                    .n_classes = classes.n(),
                    .type = cuda_abi::Type::float32,
                    .permuted = permuted.in_round() > 0 ? permuted.data() : nullptr,
-                   .n_permutations = permuted.in_round()},
+                   .n_permutations = permuted.in_round(),
+                   .score = score_of(criterion)},
         highest_(gpus.size(), std::vector<std::int32_t>(static_cast<std::size_t>(permuted.in_round()))) {}
 
   /// Searches the attributes of one type. Those that are left open are added to `open`.
@@ -264,16 +283,18 @@ class Round {
 }  // namespace
 
 const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations) {
-  if (criterion != Criterion::discernibility) return "GPUs look for cuts by discernibility only";
+  if (criterion != Criterion::discernibility && n_permutations > 0)
+    return "GPUs try permutations by discernibility only";
   if (problem.weighted) return "GPUs look for cuts without weights only";
   if (problem.n_rows > kMostGpuRows) return "GPUs look for cuts in fewer than 2^30 rows";
   if (n_permutations > 0 && problem.n_rows > kMostPermutedRows) return "GPUs try permutations of up to 65,535 rows";
   return n_present_classes(problem) > kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
 }
 
-std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
-                                            const RunOptions& run, Buffer<AttributeBest>& best,
-                                            GpuPermutations& permutations, double& gpu_seconds) {
+std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, Criterion criterion,
+                                            const std::vector<int>& gpus, const RunOptions& run,
+                                            Buffer<AttributeBest>& best, GpuPermutations& permutations,
+                                            double& gpu_seconds) {
   const Sorts sorts(problem);
   if (permutations.n > 0) permutations.as_good.assign(static_cast<std::size_t>(problem.n_attributes()), 0);
   if (problem.pure()) {  // no cut separates anything, under no permutation
@@ -296,7 +317,7 @@ std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, cons
   do {
     permuted.next();
     open = sorts.open;
-    Round round(problem, classes, permuted, gpus, of_session, run);
+    Round round(problem, criterion, classes, permuted, gpus, of_session, run);
     round.search(sorts.floats, cuda_abi::Type::float32, best, permutations, open, gpu_seconds);
     round.search(sorts.doubles, cuda_abi::Type::float64, best, permutations, open, gpu_seconds);
     round.add_highest(permutations);

@@ -31,8 +31,9 @@ struct GpuPermutations {
 /// Writes the best cuts of numeric attributes. Returns those it leaves open: symbolic ones, and those whose values
 /// take too many bits. `gpu_seconds`: how long the GPUs worked, added up. Throws device_lost, device_unavailable,
 /// out_of_memory, cancelled.
-std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, const std::vector<int>& gpus,
-                                            const RunOptions& run, Buffer<AttributeBest>& best,
-                                            GpuPermutations& permutations, double& gpu_seconds);
+std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, Criterion criterion,
+                                            const std::vector<int>& gpus, const RunOptions& run,
+                                            Buffer<AttributeBest>& best, GpuPermutations& permutations,
+                                            double& gpu_seconds);
 
 }  // namespace stope::discretize

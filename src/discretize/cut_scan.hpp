@@ -79,8 +79,7 @@ class InformationTable {
  public:
   /// Holds [0, n]. For large n it is empty, and every number is computed.
   explicit InformationTable(std::int64_t n) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 20;
-    if (n > kMost) return;
+    if (n > kMostInformation) return;
     values_.reserve(static_cast<std::size_t>(n + 1));
     for (std::int64_t i = 0; i <= n; ++i) values_.push_back(information(static_cast<double>(i)));
   }
@@ -123,9 +122,8 @@ class EntropyScan {
     right_[static_cast<std::size_t>(k)] -= weight;
   }
   double value() const {
-    const double parts =
-        table_.total_entropy(left_.data(), n_classes_) + table_.total_entropy(right_.data(), n_classes_);
-    return (both_ - parts) / static_cast<double>(total_);
+    return entropy_gain(both_, table_.total_entropy(left_.data(), n_classes_),
+                        table_.total_entropy(right_.data(), n_classes_), total_);
   }
 
  private:

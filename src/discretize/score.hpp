@@ -73,6 +73,9 @@ STOPE_HD inline double information(double x) {
   return x > 0.0 ? (math::Real(x) * math::Real(math::log(x)) * math::Real(kPerLog2)).value : 0.0;
 }
 
+/// Tables of information() hold numbers up to this; larger ones are computed.
+inline constexpr std::int64_t kMostInformation = std::int64_t{1} << 20;
+
 /// n times the entropy in bits of a part with these class counts: information(n) - sum of information(count), classes
 /// in order.
 STOPE_HD inline double total_entropy(const std::int64_t* counts, std::int64_t n_classes) {
@@ -84,6 +87,16 @@ STOPE_HD inline double total_entropy(const std::int64_t* counts, std::int64_t n_
   }
   return (math::Real(information(static_cast<double>(n))) - sum).value;
 }
+
+/// The gain in entropy from total_entropy() of both parts together, of the left one and of the right one; n counts the
+/// rows of both.
+STOPE_HD inline double entropy_gain(double both, double left, double right, std::int64_t n) {
+  return ((math::Real(both) - (math::Real(left) + math::Real(right))) / math::Real(static_cast<double>(n))).value;
+}
+
+/// Where both parts hold the classes in the same proportions, rounding makes a gain of at most this: of fewer than 2^30
+/// rows without weights, in up to 256 classes. docs/numerics/discretize.md says why.
+inline constexpr double kMostRoundedGain = 0x1.0p-38;
 
 /// Whether both parts hold the classes in the same proportions. A gain above zero is then only rounding.
 STOPE_HD constexpr bool same_proportions(const std::int64_t* left, std::int64_t left_total, const std::int64_t* both,

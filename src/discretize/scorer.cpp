@@ -4,6 +4,8 @@
 #include <numeric>
 #include <span>
 
+#include "discretize/value_order.hpp"
+
 namespace stope::discretize {
 namespace {
 
@@ -25,6 +27,17 @@ bool is_real(const std::vector<std::int64_t>& left, const std::vector<std::int64
 }
 
 }  // namespace
+
+bool gain_is_real(const DecisionProblem& problem, const Attribute& attribute, double cut) {
+  std::vector<std::int64_t> left(problem.class_totals.size());
+  attribute.with_numbers([&](const auto* x) {
+    for (std::int64_t row = 0; row < problem.n_rows; ++row) {
+      if (goes_right(static_cast<double>(x[row]), cut)) continue;
+      left[static_cast<std::size_t>(problem.class_of[row])] += problem.weight(row);
+    }
+  });
+  return is_real(left, problem.class_totals);
+}
 
 Scorer::Scorer(const DecisionProblem& problem, Criterion criterion)
     : problem_(problem),
@@ -61,8 +74,9 @@ Worth Scorer::gain_of(const std::int64_t* left, const std::int64_t* right,
                       const std::vector<std::int64_t>& totals) const {
   const auto n_classes = static_cast<std::int64_t>(totals.size());
   if (criterion_ == Criterion::entropy) {
-    const double parts = information_.total_entropy(left, n_classes) + information_.total_entropy(right, n_classes);
-    return worth((information_.total_entropy(totals.data(), n_classes) - parts) / static_cast<double>(problem_.total));
+    return worth(entropy_gain(information_.total_entropy(totals.data(), n_classes),
+                              information_.total_entropy(left, n_classes), information_.total_entropy(right, n_classes),
+                              problem_.total));
   }
   Int128 left_squares = 0, right_squares = 0, both_squares = 0;
   std::int64_t in_left = 0;

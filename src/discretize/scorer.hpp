@@ -30,6 +30,9 @@ struct ScoredCut {
   std::int64_t position = -1;
 };
 
+/// Whether a cut's gain above 0 is real: if both parts hold the classes in the same proportions, it is only rounding.
+bool gain_is_real(const DecisionProblem& problem, const Attribute& attribute, double cut);
+
 /// Safe to use from several threads at once.
 class Scorer {
  public:

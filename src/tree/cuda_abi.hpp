@@ -1,13 +1,15 @@
-// What the CUDA plug-in does for trees: it grows one by discernibility, from rows that each weigh 1.
+// What the CUDA plug-in does for trees: it grows one by any criterion, from rows that each weigh 1.
 // device/cuda_abi.hpp says what may cross this border.
 #pragma once
 
 #include <cstdint>
 
 #include "device/cuda_abi.hpp"
+#include "discretize/cuda_abi.hpp"
 
 namespace stope::tree::cuda_abi {
 
+using discretize::cuda_abi::Score;
 using stope::cuda_abi::Failure;
 
 /// Type of a column's values. Codes are not negative.
@@ -22,12 +24,13 @@ struct Problem {
   std::int32_t n_classes;
   std::int64_t max_depth;         ///< nodes of this depth are leaves; the root has depth 0
   std::int64_t min_samples_leaf;  ///< least number of rows of a child
-  std::int64_t min_w;             ///< least W of a split; 1 or more
+  std::int64_t min_w;             ///< least W, or bits of the least gain, of a split; 1 or more
+  Score score;
 };
 
 /// What became of a node that might be split.
 struct Split {
-  std::int64_t w;
+  std::int64_t w;          ///< its W, or the bits of its gain (discretize/cuda_abi.hpp)
   std::int64_t n_right;    ///< rows of the right child
   std::int64_t low, high;  ///< rows next to the cut, left and right of it; for codes, `low` has the code that goes
                            ///< right
@@ -47,11 +50,14 @@ struct Splits {
 inline constexpr int kSlots = 2;
 
 /// First every attribute comes, in pieces: while one is copied and sorted, the next is filled. Then the tree grows.
-/// Several sessions can grow one tree if the table has more than kShortRows rows. Each then has some of the attributes,
+/// Several sessions can grow one tree unless it is short. Each then has some of the attributes,
 /// and the calls look, mark and move make every level, instead of grow.
 struct Session;
 
 inline constexpr std::int64_t kShortRows = 1024;
+constexpr bool is_short(std::int64_t n_rows, Score score) {
+  return n_rows <= kShortRows && score == Score::pairs;
+}
 
 struct Functions {
   /// Columns are sorted in batches of at most `batch_bytes` bytes, each of one type.

@@ -21,9 +21,15 @@ namespace {
 
 // Measured: bench/discretize_gpu.py ("processor" and "call"; 16 threads with AVX-512, an H200), rounded.
 
-// Seconds that threads take to sort a column's values and to split it level after level, one thread per column.
-double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, int threads) {
-  const double value = n_rows <= discretize::kNetworkRows ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows));
+// Seconds that threads take to sort a column's values and to split it level after level, one thread per column. Gains
+// take longer than W (bench/tree.py, rounded; entropy is a guess).
+double growth_seconds(std::int64_t n_rows, std::int64_t n_columns, Criterion criterion, std::int64_t n_classes,
+                      int threads) {
+  const double times = criterion == Criterion::discernibility ? 1.0
+                       : criterion == Criterion::gini         ? 2.5
+                                                              : 2.5 + 0.1 * static_cast<double>(n_classes);
+  const double value =
+      times * (n_rows <= discretize::kNetworkRows ? 75e-9 : 25e-9 * std::log2(static_cast<double>(n_rows)));
   return value * static_cast<double>(n_rows) * static_cast<double>(n_columns) /
          static_cast<double>(std::min<std::int64_t>(threads, n_columns));
 }
@@ -47,7 +53,7 @@ device::Decision decide(const discretize::DecisionProblem& problem, const GrowOp
   const int threads = run.threads > 0 ? run.threads : available_threads();
   const double rows = kRowSeconds * static_cast<double>(problem.n_rows);
   return device::decide(
-      {growth_seconds(problem.n_rows, n_columns, threads) + rows,
+      {growth_seconds(problem.n_rows, n_columns, options.criterion, problem.n_classes(), threads) + rows,
        discretize::gpu_call_seconds(bytes, problem.n_rows) + gpu_growth_seconds(problem.n_rows) + rows});
 }
 
@@ -63,7 +69,7 @@ Grown with_backend(Grown grown, const device::BackendChoice& by, const std::stri
 Grown grow(const discretize::DecisionProblem& problem, const GrowOptions& options, const RunOptions& run) {
   const device::BackendChoice choice = device::choose_backend(run);
   const bool named = choice.backend == device::Backend::cuda;
-  const char* const why_not = why_not_on_gpu(problem, options);
+  const char* const why_not = why_not_on_gpu(problem);
   if (named && why_not != nullptr) {
     throw Error(ErrorCode::unsupported, std::string(why_not) + ": device auto or cpu computes it",
                 {.option = "device"});

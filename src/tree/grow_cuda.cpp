@@ -1,6 +1,7 @@
 #include "tree/grow_cuda.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "device/cuda_plugin.hpp"
 #include "device/staging.hpp"
 #include "device/staging_threads.hpp"
+#include "discretize/gpu_scores.hpp"
 #include "discretize/present_classes.hpp"
 #include "discretize/sort_memory.hpp"
 #include "discretize/stage_columns.hpp"
@@ -33,6 +35,8 @@ using discretize::DecisionProblem;
 // A piece is small because pinned memory takes long to allocate. A batch is larger, because launches over few columns
 // leave much of a GPU idle.
 constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20, kBatchBytes = std::int64_t{256} << 20;
+// Columns of few rows that are sorted like long ones: the sort takes 8 or 16 KB of counters for each.
+constexpr std::int64_t kBatchColumns = std::int64_t{1} << 16;
 constexpr Type kTypes[] = {Type::float32, Type::float64, Type::code};
 
 const cuda_abi::Functions& functions() {
@@ -54,8 +58,9 @@ Type type_of(discretize::AttributeForm form) {
   return Type::float64;
 }
 
-// The least W that is a score of at least `score`, as doubles compare.
-std::int64_t least_w(double score) {
+// The least W that is a score of at least `score`, as doubles compare; or the bits of the least gain.
+std::int64_t least_w(double score, cuda_abi::Score by) {
+  if (by != cuda_abi::Score::pairs) return score > 0.0 ? std::bit_cast<std::int64_t>(score) : 1;
   std::int64_t low = 1, high = std::numeric_limits<std::int64_t>::max();
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
@@ -79,22 +84,24 @@ struct Share {
 // The memory of a share on a GPU: orders (tree/cuda/short_tree.hpp, discretize/cuda/long_level.hpp), and batches that
 // are filled and sorted in turn. Long columns also need memory for the sort and for a level's counts. The nodes of each
 // level add a few bytes per row.
-std::int64_t memory_of(const Share& share, std::int64_t n_rows, std::int64_t n_classes) {
+std::int64_t memory_of(const Share& share, std::int64_t n_rows, std::int64_t n_classes, cuda_abi::Score score) {
   const std::int64_t n_wide = std::ssize(share.of(Type::float64)), n_narrow = share.n_columns - n_wide;
   const bool one_batch = share.bytes <= share.batch_bytes &&
                          std::ranges::count_if(share.of_type, [](const auto& of) { return !of.empty(); }) == 1;
   const std::int64_t values = checked::mul(n_rows, share.n_columns), batches = (one_batch ? 1 : 2) * share.batch_bytes;
-  if (n_rows <= cuda_abi::kShortRows) return values * (n_rows <= 256 ? 1 : 2) + values / 8 + batches;
+  if (cuda_abi::is_short(n_rows, score)) return values * (n_rows <= 256 ? 1 : 2) + values / 8 + batches;
   const auto sort = [&](std::int64_t n_columns, std::int64_t value_bytes) {
     const std::int64_t together = std::min(n_columns, share.batch_bytes / (n_rows * value_bytes));
     return together == 0 ? 0 : discretize::sort_bytes(n_rows, together, value_bytes);
   };
   const std::int64_t counts = discretize::search_bytes(n_rows, share.n_columns, n_classes);
-  return checked::mul(values, 18) + batches + std::max(sort(n_narrow, 4), sort(n_wide, 8)) + counts;
+  return checked::mul(values, 18) + batches + std::max(sort(n_narrow, 4), sort(n_wide, 8)) + counts +
+         discretize::information_bytes(n_rows, score);
 }
 
-void require_memory(int gpu, const Share& share, std::int64_t n_rows, std::int64_t n_classes, const RunOptions& run) {
-  const std::int64_t needed = memory_of(share, n_rows, n_classes), most = device::usable_gpu_memory(gpu, run);
+void require_memory(int gpu, const Share& share, std::int64_t n_rows, std::int64_t n_classes, cuda_abi::Score score,
+                    const RunOptions& run) {
+  const std::int64_t needed = memory_of(share, n_rows, n_classes, score), most = device::usable_gpu_memory(gpu, run);
   const std::int64_t pinned = cuda_abi::kSlots * share.piece_bytes;
   if (needed <= most && (run.memory_limit <= 0 || pinned <= run.memory_limit)) return;
   throw Error(ErrorCode::out_of_memory,
@@ -107,14 +114,19 @@ void require_memory(int gpu, const Share& share, std::int64_t n_rows, std::int64
 class CudaGrowth {
  public:
   CudaGrowth(const DecisionProblem& problem, const GrowOptions& options, const RunOptions& run)
-      : problem_(problem), options_(options), run_(run), classes_(problem), list_(problem.n_classes(), run) {}
+      : problem_(problem),
+        options_(options),
+        run_(run),
+        score_(discretize::score_of(options.criterion)),
+        classes_(problem),
+        list_(problem.n_classes(), run) {}
 
   Grown grow(const std::vector<int>& gpus) {
     const std::int64_t root = list_.add({.n_rows = problem_.n_rows}, problem_.class_totals);
     if (!list_.may_split(root, options_)) return list_.preorder();
     device::note_cuda_use();
     // The tree of a short table takes less time than GPUs would take to exchange results.
-    const std::size_t most = problem_.n_rows <= cuda_abi::kShortRows ? 1 : gpus.size();
+    const std::size_t most = cuda_abi::is_short(problem_.n_rows, score_) ? 1 : gpus.size();
     sessions_.resize(std::clamp<std::size_t>(static_cast<std::size_t>(problem_.n_attributes()), 1, most));
     ThreadPool pool(static_cast<int>(sessions_.size()));
     const auto each = [&](const auto& task) {
@@ -223,14 +235,16 @@ class CudaGrowth {
       }
     }
     share.piece_bytes = std::max(std::min(share.bytes, kPieceBytes), widest);
-    share.batch_bytes = std::max(std::min(share.bytes, kBatchBytes), share.piece_bytes);
+    const std::int64_t most =
+        cuda_abi::is_short(problem_.n_rows, score_) ? kBatchBytes : std::min(kBatchBytes, kBatchColumns * widest);
+    share.batch_bytes = std::max(std::min(share.bytes, most), share.piece_bytes);
     return share;
   }
 
   void send_all(std::int64_t i, int gpu) {
     const Share share = share_of(i);
     auto& session = sessions_[static_cast<std::size_t>(i)];
-    require_memory(gpu, share, problem_.n_rows, classes_.n(), run_);
+    require_memory(gpu, share, problem_.n_rows, classes_.n(), score_, run_);
     session.reset(create(gpu, share));
     int slot = 0;
     for (const Type type : kTypes) send(session.get(), type, share.of(type), share.piece_bytes, slot);
@@ -245,7 +259,8 @@ class CudaGrowth {
                                        classes_.n(),
                                        options_.max_depth.value_or(std::numeric_limits<std::int64_t>::max()),
                                        options_.min_samples_leaf,
-                                       least_w(options_.min_score)};
+                                       least_w(options_.min_score, score_),
+                                       score_};
     cuda_abi::Session* made = nullptr;
     checked_call([&](Failure* failure) {
       return functions().create(gpu, &problem, share.piece_bytes, share.batch_bytes, &made, failure);
@@ -316,8 +331,12 @@ class CudaGrowth {
   void describe(std::int64_t node, const cuda_abi::Split& split) {
     GrownNode& here = list_.node(node);
     here.attribute = split.attribute;
-    here.w = split.w;
-    here.score = static_cast<double>(split.w);
+    if (score_ == cuda_abi::Score::pairs) {
+      here.w = split.w;
+      here.score = static_cast<double>(split.w);
+    } else {
+      here.score = std::bit_cast<double>(split.w);
+    }
     const Attribute& tested = attribute(split.attribute);
     if (tested.symbolic) {
       here.value = tested.codes()[split.low];
@@ -331,6 +350,7 @@ class CudaGrowth {
   const DecisionProblem& problem_;
   const GrowOptions& options_;
   const RunOptions& run_;
+  cuda_abi::Score score_;
   discretize::PresentClasses classes_;
   NodeList list_;
   std::vector<std::unique_ptr<cuda_abi::Session, Destroy>> sessions_;
@@ -338,8 +358,7 @@ class CudaGrowth {
 
 }  // namespace
 
-const char* why_not_on_gpu(const DecisionProblem& problem, const GrowOptions& options) {
-  if (options.criterion != Criterion::discernibility) return "GPUs grow trees by discernibility only";
+const char* why_not_on_gpu(const DecisionProblem& problem) {
   if (problem.weighted) return "GPUs grow trees of rows without weights only";
   if (problem.n_rows > discretize::kMostGpuRows) return "GPUs grow trees of fewer than 2^30 rows";
   return discretize::n_present_classes(problem) > discretize::kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;

@@ -170,9 +170,8 @@ class EntropyScan : public CountScan {
     both_ = information_->total_entropy(node.counts, node.n_classes);
   }
   double value() const {
-    const double parts = information_->total_entropy(moved_.data(), node_.n_classes) +
-                         information_->total_entropy(rest_.data(), node_.n_classes);
-    return (both_ - parts) / static_cast<double>(node_.total);
+    return discretize::entropy_gain(both_, information_->total_entropy(moved_.data(), node_.n_classes),
+                                    information_->total_entropy(rest_.data(), node_.n_classes), node_.total);
   }
 
  private:

@@ -22,7 +22,8 @@ JOBS = {
 NOT_FOR_GPUS = {
     "matrices of distances": ["pairwise", "t.csv", "t.csv", "--ignore", "y"],
     "GPUs find no sets of cuts": ["discretize", "t.csv", "--target", "y", "--method", "mdlp", "--cuts-out", "c.json"],
-    "by discernibility only": ["tree", "t.csv", "--target", "y", "--criterion", "gini"],
+    "permutations by discernibility only": ["discretize", "t.csv", "--target", "y", "--method", "best-cut", "--criterion", "gini",
+                                            "--permutations", "9"],
     "block Lanczos only": ["pca", "n.csv", "--ignore", "y"],
     "do not count nominal values": ["stats", "y.csv"],
 }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "device/fake_plugin.hpp"
+#include "device/fake_worth.hpp"
 #include "discretize/cuda_abi.hpp"
-#include "discretize/score.hpp"
 #include "discretize/value_order.hpp"
 
 namespace stope::discretize::cuda_abi {
@@ -38,8 +38,7 @@ Cut best_under(const Session& session, const T* x, const std::vector<std::size_t
     ++left[classes[rows[i]]];
     const double low = static_cast<double>(x[rows[i]]), high = static_cast<double>(x[rows[i + 1]]);
     if (!discretize::below(low, high)) continue;
-    const auto w = discretize::discernibility<std::int64_t>(left.data(), session.totals.data(),
-                                                            static_cast<std::int64_t>(left.size()));
+    const std::int64_t w = worth_of(session.decisions.score, left, session.totals);
     if (w > best.w) best = {w, low, high};
   }
   return best;

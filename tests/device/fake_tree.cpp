@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/fake_plugin.hpp"
+#include "device/fake_worth.hpp"
 #include "discretize/score.hpp"
 #include "discretize/value_order.hpp"
 #include "tree/cuda_abi.hpp"
@@ -52,7 +53,11 @@ void offer(const Session& session, const std::vector<std::int64_t>& both, const 
   split.n_right = static_cast<std::int64_t>(right.size());
   const std::int64_t least = session.problem.min_samples_leaf;
   if (split.n_right < least || n_rows - split.n_right < least) return;
-  split.w = discretize::discernibility<std::int64_t>(counts_of(session, right).data(), both.data(), n);
+  const std::vector<std::int64_t> counts = counts_of(session, right);
+  split.w = worth_of(session.problem.score, counts, both);
+  // A gain of sides in the same proportions is only rounding.
+  const bool is_gain = session.problem.score != tree::cuda_abi::Score::pairs;
+  if (is_gain && discretize::same_proportions(counts.data(), split.n_right, both.data(), n_rows, n)) return;
   if (split.w >= session.problem.min_w && split.w > best.w) best = split;
 }
 

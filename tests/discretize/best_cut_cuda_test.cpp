@@ -59,6 +59,59 @@ TEST_F(CutsOnGpu, EveryKernel) {
   }
 }
 
+// By Gini or entropy, of up to 256 classes.
+class GainsOnGpu : public NeedsGpu {};
+
+TEST_F(GainsOnGpu, AreTheCpus) {
+  expect_the_processors_cuts_of_random_tables("cuda", 8000, 60, 6, 31, 0, true);
+}
+TEST_F(GainsOnGpu, TablesThatAWarpSorts) {
+  expect_the_processors_cuts_of_random_tables("cuda", 2000, 1100, 12, 32, 0, true);
+}
+TEST_F(GainsOnGpu, LongTables) {
+  expect_the_processors_cuts_of_random_tables("cuda", 150, 100000, 6, 33, 0, true);
+}
+TEST_F(GainsOnGpu, SeveralSessions) {
+  expect_the_processors_cuts_of_random_tables(sessions(2), 50, 3000, 12, 34, 0, true);
+}
+TEST_F(GainsOnGpu, WideTables) {
+  Random random(35);
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    for (const std::int32_t n_classes : {2, 10}) {
+      expect_the_processors_cuts(random_decisions(random, {161, 20000, 1, n_classes, false, true}), "cuda", 0,
+                                 criterion);
+    }
+  }
+}
+// Logarithms of more than 2^20 rows are computed, not looked up.
+TEST_F(GainsOnGpu, MoreRowsThanATableOfLogarithmsHas) {
+  Random random(36);
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    expect_the_processors_cuts(random_decisions(random, {1100000, 3, 0, 3, false, true}), "cuda", 0, criterion);
+  }
+}
+TEST_F(GainsOnGpu, GainsThatAreRoundingAreNone) {
+  Random random(37);
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    for (int i = 0; i < 200; ++i) {
+      const auto n_values = static_cast<std::int64_t>(2 + random.below(500));
+      const auto n_classes = static_cast<std::int32_t>(2 + random.below(9));
+      expect_the_processors_cuts(even_decisions(random, n_values, 4, n_classes), "cuda", 0, criterion);
+    }
+  }
+}
+// Launches every kernel, for a sanitizer.
+TEST_F(GainsOnGpu, EveryKernel) {
+  Random random(38);
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    for (const std::int64_t n_rows : {20, 50, 100, 250, 500, 1000, 1500, 5000}) {
+      const auto n_classes = static_cast<std::int32_t>(criterion == Criterion::gini ? 2 : 5);
+      expect_the_processors_cuts(random_decisions(random, {n_rows, 24, 0, n_classes, false, true}), "cuda", 0,
+                                 criterion);
+    }
+  }
+}
+
 class PermutationsOnGpu : public NeedsGpu {};
 
 TEST_F(PermutationsOnGpu, AreTheCpus) {

@@ -109,6 +109,28 @@ inline Table random_decisions(Random& random, const Shape& shape) {
   return table;
 }
 
+/// Makes a table in which many cuts leave the classes in the same proportions, so that every gain above 0 is rounding:
+/// each value comes once with each class. One column in four has a real cut.
+inline Table even_decisions(Random& random, std::int64_t n_values, int n_numeric, std::int32_t n_classes) {
+  Table table;
+  table.n_rows = n_values * n_classes;
+  std::vector<std::int32_t> labels;
+  std::vector<std::string> names;
+  for (std::int32_t k = 0; k < n_classes; ++k) {
+    labels.insert(labels.end(), static_cast<std::size_t>(n_values), k);
+    names.push_back("c" + std::to_string(k));
+  }
+  for (int c = 0; c < n_numeric; ++c) {
+    std::vector<double> x;
+    for (std::int64_t row = 0; row < table.n_rows; ++row) x.push_back(static_cast<double>(row % n_values));
+    if (c % 4 == 3) x[random.below(x.size())] = -1.0;
+    table.columns.push_back(make_numeric("x" + std::to_string(c), x));
+  }
+  table.columns.push_back(make_nominal("y", labels, names));
+  table.columns.back().role = Role::label;
+  return table;
+}
+
 inline oracle::Feature feature_of(const Column& column) {
   oracle::Feature feature;
   for (std::int64_t row = 0; row < column.size(); ++row) {

@@ -30,6 +30,28 @@ TEST_F(FakeCuts, AreTheProcessors) {
   expect_the_processors_cuts(in_pieces(), "cuda:1,1");
 }
 
+TEST_F(FakeCuts, AreTheProcessorsByGiniAndEntropy) {
+  expect_the_processors_cuts_of_random_tables("cuda", repeated(300, 60), 200, 12, 5, 0, true);
+  expect_the_processors_cuts_of_random_tables("cuda:1,1,1", repeated(30, 12), 200, 12, 6, 0, true);
+}
+
+TEST_F(FakeCuts, GainsThatAreRoundingAreNone) {
+  Random random(9);
+  int n_found = 0, n_rounded = 0;
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    for (std::int64_t n_values = 2; n_values < 60; ++n_values) {
+      const auto n_classes = static_cast<std::int32_t>(2 + random.below(9));
+      const Table even = even_decisions(random, n_values, 4, n_classes);
+      expect_the_processors_cuts(even, "cuda", 0, criterion);
+      for (const BestCut& cut : cuts_on(even, "cuda", 0, criterion).cuts) {
+        ++(cut.score > 0.0 ? n_found : n_rounded);
+      }
+    }
+  }
+  EXPECT_EQ(n_found, 2 * 58);
+  EXPECT_EQ(n_rounded, 2 * 58 * 3);
+}
+
 TEST_F(FakeCuts, HaveTheProcessorsPermutations) {
   expect_the_processors_cuts_of_random_tables("cuda", repeated(100, 20), 100, 12, 3, 300);
   expect_the_processors_cuts_of_random_tables("cuda:1,1,1", repeated(30, 12), 100, 12, 4, 300);
@@ -86,10 +108,10 @@ TEST_F(FakeCuts, WhatGpusDoNotDoIsRefused) {
   BestCutOptions options;
   options.missing = MissingPolicy::value;
   options.criterion = Criterion::gini;
+  options.n_permutations = 1;
   refused(some, options);
   options.criterion = Criterion::discernibility;
   Random random(3);
-  options.n_permutations = 1;
   refused(random_decisions(random, {65536, 1, 0, 2, false, false}), options);
   options.n_permutations = 0;
   refused(random_decisions(random, {30, 3, 0, 2, true, false}), options);
@@ -111,7 +133,9 @@ TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   const DiscretizeReport little = on_auto(few).report;
   EXPECT_NE(little.backend, "cuda");
   EXPECT_EQ(little.device_reason, "auto: under 1 ms on the CPU, 1 ms on the GPU");
-  EXPECT_EQ(on_auto(few, Criterion::gini).report.device_reason, "auto: GPUs look for cuts by discernibility only");
+  EXPECT_EQ(on_auto(few, Criterion::gini, 1).report.device_reason,
+            "auto: GPUs try permutations by discernibility only");
+  EXPECT_EQ(on_auto(many, Criterion::entropy).report.backend, "cuda");
   const BestCuts found = on_auto(many);
   EXPECT_EQ(found.report.backend, "cuda");
   EXPECT_EQ(found.report.reason, "New Card, sm_90");

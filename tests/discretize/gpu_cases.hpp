@@ -12,8 +12,10 @@
 
 namespace stope::discretize_cases {
 
-inline BestCuts cuts_on(const Table& table, const std::string& device, std::int64_t n_permutations = 0) {
+inline BestCuts cuts_on(const Table& table, const std::string& device, std::int64_t n_permutations = 0,
+                        Criterion criterion = Criterion::discernibility) {
   BestCutOptions options;
+  options.criterion = criterion;
   options.missing = MissingPolicy::value;
   options.n_permutations = n_permutations;
   options.seed = 5;
@@ -25,8 +27,10 @@ inline BestCuts cuts_on(const Table& table, const std::string& device, std::int6
 }
 
 /// Expects the CPU's cuts, scores and p-values, bit for bit.
-inline void expect_the_processors_cuts(const Table& table, const std::string& device, std::int64_t n_permutations = 0) {
-  const BestCuts want = cuts_on(table, "cpu", n_permutations), got = cuts_on(table, device, n_permutations);
+inline void expect_the_processors_cuts(const Table& table, const std::string& device, std::int64_t n_permutations = 0,
+                                       Criterion criterion = Criterion::discernibility) {
+  const BestCuts want = cuts_on(table, "cpu", n_permutations, criterion),
+                 got = cuts_on(table, device, n_permutations, criterion);
   EXPECT_EQ(got.report.backend, "cuda");
   ASSERT_EQ(got.cuts.size(), want.cuts.size());
   for (std::size_t i = 0; i < want.cuts.size(); ++i) {
@@ -41,10 +45,10 @@ inline void expect_the_processors_cuts(const Table& table, const std::string& de
 }
 
 /// Draws tables of up to most_rows rows, and up to most_permutations. Numbers of rows around powers of two are more
-/// frequent.
+/// frequent. `gains`: cuts are by Gini or entropy, of up to 256 classes.
 inline void expect_the_processors_cuts_of_random_tables(const std::string& device, int n_tables, std::int64_t most_rows,
                                                         int n_numeric, std::uint64_t seed,
-                                                        std::int64_t most_permutations = 0) {
+                                                        std::int64_t most_permutations = 0, bool gains = false) {
   Random random(seed);
   for (int i = 0; i < n_tables; ++i) {
     Shape shape;
@@ -57,7 +61,10 @@ inline void expect_the_processors_cuts_of_random_tables(const std::string& devic
     shape.n_numeric = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(n_numeric)));
     shape.n_symbolic = static_cast<int>(random.below(3));
     shape.floats = random.below(2) == 0;
-    shape.n_classes = random.below(2) == 0 ? 2 : 2 + static_cast<std::int32_t>(random.below(49));
+    shape.n_classes = random.below(2) == 0 ? 2 : 2 + static_cast<std::int32_t>(random.below(gains ? 255 : 49));
+    const Criterion criterion = !gains                 ? Criterion::discernibility
+                                : random.below(2) == 0 ? Criterion::gini
+                                                       : Criterion::entropy;
     const Table table = random_decisions(random, shape);
     std::int64_t n_permutations = most_permutations;
     if (most_permutations > 0) {
@@ -65,8 +72,9 @@ inline void expect_the_processors_cuts_of_random_tables(const std::string& devic
     }
     SCOPED_TRACE("table " + std::to_string(i) + ": " + std::to_string(shape.n_rows) + " rows, " +
                  std::to_string(shape.n_classes) + " classes, " + std::to_string(n_permutations) +
-                 " permutations, seed " + std::to_string(seed));
-    expect_the_processors_cuts(table, device, n_permutations);
+                 " permutations, criterion " + std::to_string(static_cast<int>(criterion)) + ", seed " +
+                 std::to_string(seed));
+    expect_the_processors_cuts(table, device, n_permutations, criterion);
     if (testing::Test::HasFailure()) return;
   }
 }

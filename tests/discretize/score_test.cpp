@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -124,6 +125,40 @@ TEST(Score, GiniAndEntropyGainsOfAKnownSplit) {
   const std::int64_t same[2] = {2, 2};
   EXPECT_TRUE(same_proportions(same, 4, both, 8, 2));
   EXPECT_FALSE(same_proportions(left, 4, both, 8, 2));
+}
+
+// docs/numerics/discretize.md has the bound's proof.
+TEST(Score, GainsThatAreRoundingAreBelowTheirBound) {
+  Random random(4);
+  double highest = 0.0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::size_t n_classes = 2 + random.below(255);
+    const auto times_left = static_cast<std::int64_t>(1 + random.below(9)),
+               times_right = static_cast<std::int64_t>(1 + random.below(9));
+    const std::uint64_t most = 1 + random.below(((std::uint64_t{1} << 30) - 1) / (18 * n_classes));
+    std::vector<std::int64_t> left, right, both;
+    std::int64_t n_left = 0, n_right = 0, squares[3] = {};
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      const auto n = static_cast<std::int64_t>(1 + random.below(most));
+      left.push_back(times_left * n);
+      right.push_back(times_right * n);
+      both.push_back(left[k] + right[k]);
+      n_left += left[k];
+      n_right += right[k];
+      squares[0] += left[k] * left[k];
+      squares[1] += right[k] * right[k];
+      squares[2] += both[k] * both[k];
+    }
+    const auto n = static_cast<std::int64_t>(n_classes);
+    ASSERT_TRUE(same_proportions(left.data(), n_left, both.data(), n_left + n_right, n));
+    const double gini = gini_gain(squares[0], n_left, squares[1], n_right, squares[2]);
+    const double entropy = entropy_gain(total_entropy(both.data(), n), total_entropy(left.data(), n),
+                                        total_entropy(right.data(), n), n_left + n_right);
+    ASSERT_LE(gini, 9 * 0x1.0p-53);
+    ASSERT_LE(entropy, kMostRoundedGain);
+    highest = std::max(highest, entropy);
+  }
+  EXPECT_GT(highest, 0.0);
 }
 
 }  // namespace

@@ -46,9 +46,11 @@ inline void expect_the_processors_tree(const Table& table, const std::string& de
   }
 }
 
-/// Draws tables of up to most_rows rows. Numbers of rows around powers of two are more frequent.
+/// Draws tables of up to most_rows rows. Numbers of rows around powers of two are more frequent. `gains`: trees grow by
+/// Gini or entropy, of up to 256 classes.
 inline void expect_the_processors_trees_of_random_tables(const std::string& device, int n_tables,
-                                                         std::int64_t most_rows, int n_numeric, std::uint64_t seed) {
+                                                         std::int64_t most_rows, int n_numeric, std::uint64_t seed,
+                                                         bool gains = false) {
   Random random(seed);
   for (int i = 0; i < n_tables; ++i) {
     Shape shape;
@@ -60,12 +62,13 @@ inline void expect_the_processors_trees_of_random_tables(const std::string& devi
     shape.n_numeric = static_cast<int>(random.below(static_cast<std::uint64_t>(n_numeric)));
     shape.n_symbolic = static_cast<int>(random.below(4)) + (shape.n_numeric == 0 ? 1 : 0);
     shape.floats = random.below(2) == 0;
-    shape.n_classes = random.below(2) == 0 ? 2 : 2 + static_cast<std::int32_t>(random.below(49));
+    shape.n_classes = random.below(2) == 0 ? 2 : 2 + static_cast<std::int32_t>(random.below(gains ? 255 : 49));
     const Table table = random_decisions(random, shape);
     TreeOptions options;
     if (random.below(4) == 0) options.max_depth = static_cast<std::int64_t>(random.below(5));
     if (random.below(4) == 0) options.min_samples_leaf = 1 + static_cast<std::int64_t>(random.below(6));
-    if (random.below(6) == 0) options.min_score = static_cast<double>(random.below(20)) / 2.0;
+    if (random.below(6) == 0) options.min_score = static_cast<double>(random.below(20)) / (gains ? 40.0 : 2.0);
+    if (gains) options.criterion = random.below(2) == 0 ? Criterion::gini : Criterion::entropy;
     SCOPED_TRACE("table " + std::to_string(i) + ": " + std::to_string(shape.n_rows) + " rows, " +
                  std::to_string(shape.n_classes) + " classes, seed " + std::to_string(seed));
     expect_the_processors_tree(table, device, options);

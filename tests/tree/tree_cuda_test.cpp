@@ -94,6 +94,59 @@ TEST_F(TreesOnGpu, ManyNodesAndClasses) {
   }
 }
 
+/// By Gini or entropy, of up to 256 classes.
+class GainTreesOnGpu : public TreesOnGpu {};
+
+TEST_F(GainTreesOnGpu, AreTheCpus) {
+  expect_the_processors_trees_of_random_tables("cuda", 2000, 60, 6, 31, true);
+}
+TEST_F(GainTreesOnGpu, OfSomeHundredRows) {
+  expect_the_processors_trees_of_random_tables("cuda", 500, 1100, 12, 32, true);
+}
+TEST_F(GainTreesOnGpu, LongTables) {
+  expect_the_processors_trees_of_random_tables("cuda", 100, 20000, 6, 33, true);
+}
+TEST_F(GainTreesOnGpu, LongerTables) {
+  expect_the_processors_trees_of_random_tables("cuda", 10, 100000, 4, 34, true);
+}
+TEST_F(GainTreesOnGpu, SeveralSessions) {
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    expect_the_processors_tree(table({30000, 7, 3, 9, false, true}, 35), sessions(3), {.criterion = criterion});
+    expect_the_processors_tree(table({300, 7, 3, 2, false, true}, 36), sessions(3), {.criterion = criterion});
+  }
+}
+TEST_F(GainTreesOnGpu, WideTables) {
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    expect_the_processors_tree(table({161, 20000, 0, 3, false, true}, 37), "cuda", {.criterion = criterion});
+  }
+}
+// Logarithms of more than 2^20 rows are computed, not looked up.
+TEST_F(GainTreesOnGpu, MoreRowsThanATableOfLogarithmsHas) {
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    expect_the_processors_tree(table({1100000, 2, 1, 3, false, true}, 38), "cuda",
+                               {.criterion = criterion, .max_depth = 6});
+  }
+}
+TEST_F(GainTreesOnGpu, PassOverGainsThatAreRounding) {
+  Random random(39);
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    for (int i = 0; i < 60; ++i) {
+      const auto n_values = static_cast<std::int64_t>(2 + random.below(500));
+      const auto n_classes = static_cast<std::int32_t>(2 + random.below(9));
+      const Table even = discretize_cases::even_decisions(random, n_values, 4, n_classes);
+      expect_the_processors_tree(even, "cuda", {.criterion = criterion, .max_depth = 4});
+    }
+  }
+}
+// Launches every kernel, for a sanitizer.
+TEST_F(GainTreesOnGpu, EveryKernel) {
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    for (const std::int64_t n_rows : {20, 300, 2100, 5000}) {
+      expect_the_processors_tree(table({n_rows, 4, 2, 5, false, true}, 40), "cuda", {.criterion = criterion});
+    }
+  }
+}
+
 // Launches every kernel, so that a sanitizer can check it.
 TEST_F(TreesOnGpu, EveryKernel) {
   for (const std::int32_t n_classes : {2, 5}) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "discretize/cuda/gains.hpp"
 #include "discretize/cuda_abi.hpp"
 
 namespace stope::discretize::cuda {
@@ -17,13 +18,15 @@ struct Columns {
   const std::uint8_t* classes;  ///< class of each row
   const std::int64_t* totals;   ///< rows of each class
   int n_classes, class_bits;    ///< class_bits: bits that a class needs
+  Gains gains;
+  NodeGains all;
 };
 
 using cuda_abi::kUndecided;
 
 /// The results of each column.
 struct CutsThere {
-  std::int64_t* w;  ///< the highest W; 0: no cut separates anything; kUndecided: the values need too many bits
+  std::int64_t* w;  ///< the highest W, or the bits of the highest gain, or kUndecided (cuda_abi::Cut)
   double* low;      ///< the values that the lowest best cut lies between
   double* high;
 };

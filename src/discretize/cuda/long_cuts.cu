@@ -45,7 +45,8 @@ LongCuts::LongCuts(const cuda_abi::Decisions& decisions, std::int64_t most_colum
       totals_(decisions.n_classes),
       first_nodes_((decisions.n_rows + 31) / 32),
       counts_(most_columns * decisions.n_classes * pieces_of(decisions.n_rows)),
-      best_(most_columns) {
+      best_(most_columns),
+      node_gains_(1) {
   decisions.type == cuda_abi::Type::float32 ? sorter_.reserve<float>(most_columns)
                                             : sorter_.reserve<double>(most_columns);
   check(cudaMemset(symbolic_.data(), 0, static_cast<std::size_t>(symbolic_.bytes())), "clearing columns");
@@ -74,6 +75,8 @@ void LongCuts::find(const Columns<T>& columns, const CutsThere& cuts, const stop
   level.breaks = breaks_.data();
   level.best = best_.data();
   level.columns_apart = true;
+  level.gains = columns.gains;
+  level.node_gains = node_gains_.data();
   find_best(level, stream.get());
   const auto blocks = static_cast<unsigned>((columns.n_columns + kThreads - 1) / kThreads);
   settle_kernel<T><<<blocks, kThreads, 0, stream.get()>>>(level, columns, cuts);

@@ -33,6 +33,7 @@ class LongCuts {
   stope::cuda::DeviceBuffer<std::int32_t> attributes_;
   stope::cuda::DeviceBuffer<std::uint32_t> begins_, totals_, first_nodes_, counts_;
   stope::cuda::DeviceBuffer<LongBest> best_;
+  stope::cuda::DeviceBuffer<NodeGains> node_gains_;
   stope::cuda::Event done_;
 };
 

@@ -22,6 +22,24 @@ __global__ void __launch_bounds__(kPieceThreads) first_nodes_kernel(const LongLe
   level.first_nodes[i] = static_cast<std::uint32_t>(low);
 }
 
+/// Computes what the gains need of each node, one thread per node.
+__global__ void __launch_bounds__(kPieceThreads) node_gains_kernel(const LongLevel level) {
+  const std::int64_t node = static_cast<std::int64_t>(blockIdx.x) * kPieceThreads + threadIdx.x;
+  if (node >= level.n_nodes) return;
+  const std::uint32_t* const totals = level.totals + node * level.n_classes;
+  const bool by_entropy = level.gains.score == cuda_abi::Score::entropy;
+  std::int64_t n = 0, squares = 0;
+  double sum = 0.0;
+  for (int k = 0; k < level.n_classes; ++k) {
+    const auto count = static_cast<std::int64_t>(totals[k]);
+    n += count;
+    squares += count * count;
+    if (by_entropy) sum = __dadd_rn(sum, information_of(level.gains, count));
+  }
+  const double entropy = by_entropy ? __dadd_rn(information_of(level.gains, n), -sum) : 0.0;
+  level.node_gains[node] = {n, squares, entropy};
+}
+
 /// Each warp takes a row of counts, with four pieces per lane.
 __global__ void __launch_bounds__(kPieceThreads)
     carry_kernel(std::uint32_t* counts, const std::uint8_t* breaks, std::int64_t n_pieces, std::int64_t n_counts,
@@ -80,12 +98,21 @@ void find_best(const LongLevel& level, cudaStream_t stream) {
   first_nodes_kernel<<<static_cast<unsigned>((n_first + kPieceThreads - 1) / kPieceThreads), kPieceThreads, 0,
                        stream>>>(level);
   check_launch("finding nodes");
+  if (level.gains.score != cuda_abi::Score::pairs) {
+    node_gains_kernel<<<static_cast<unsigned>((level.n_nodes + kPieceThreads - 1) / kPieceThreads), kPieceThreads, 0,
+                        stream>>>(level);
+    check_launch("counting nodes");
+  }
   const std::size_t shared = static_cast<std::size_t>(level.n_classes) * kPieceWarps * sizeof(std::uint32_t);
   const unsigned blocks = piece_blocks(level.n_columns, level.n_pieces);
   count_kernel<<<blocks, kPieceThreads, shared, stream>>>(level);
   check_launch("counting classes");
   carry_counts(level.counts, level.breaks, level.n_pieces, level.n_columns * level.n_classes, level.n_classes, stream);
-  if (level.n_classes == 2) {
+  if (level.gains.score == cuda_abi::Score::gini) {
+    score_kernel<LongGiniCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
+  } else if (level.gains.score == cuda_abi::Score::entropy) {
+    score_kernel<LongEntropyCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
+  } else if (level.n_classes == 2) {
     score_kernel<LongTwoCounts><<<blocks, kPieceThreads, shared, stream>>>(level);
   } else {
     score_kernel<LongCounts><<<blocks, kPieceThreads, shared, stream>>>(level);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "discretize/cuda/gains.hpp"
 #include "discretize/sort_memory.hpp"
 
 namespace stope::discretize::cuda {
@@ -26,7 +27,8 @@ struct LongOrders {
   std::int64_t stride;    ///< from a column to the next, a multiple of 32
 };
 
-/// The best split so far: the highest W; if equal, the lowest attribute, then the lowest position.
+/// The best split so far: the highest W, or the bits of the highest gain; if equal, the lowest attribute, then the
+/// lowest position.
 struct LongBest {
   unsigned long long w;        ///< 0: there is none
   unsigned long long highest;  ///< the highest W that was offered
@@ -51,6 +53,8 @@ struct LongLevel {
   std::uint8_t* breaks;            ///< [column][piece]: whether a count begins anew in the piece
   LongBest* best;                  ///< one per node; if columns are apart, one per column
   bool columns_apart;              ///< each column has a best of its own; then there is one node
+  Gains gains;
+  NodeGains* node_gains;  ///< one per node, except for pairs
 };
 
 /// Queues the search for the best splits.

@@ -6,6 +6,7 @@
 
 #include <type_traits>
 
+#include "discretize/cuda/gains.cuh"
 #include "discretize/cuda/long_pieces.cuh"
 
 namespace stope::discretize::cuda {
@@ -117,6 +118,22 @@ __device__ __forceinline__ void offer(LongBest* best, unsigned long long w, std:
   __syncwarp();
 }
 
+/// Adds a chunk's rows to the counts of each class that have moved, which begin anew at its last break. All lanes have
+/// read the counts. `same_class`: the lanes of this lane's class.
+__device__ __forceinline__ void carry_moved(const LongLevel& level, std::uint32_t* moved, const Chunk& chunk, int k,
+                                            unsigned same_class) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  if (chunk.breaks != 0) {
+    for (int i = lane; i < level.n_classes; i += 32) moved[i] = 0;
+    __syncwarp();
+  }
+  const unsigned moving = same_class & __shfl_sync(kAllLanes, chunk.counted(), 31);
+  if (chunk.is_there && moving != 0 && lane == __ffs(static_cast<int>(moving)) - 1) {
+    moved[k] += static_cast<std::uint32_t>(__popc(moving));
+  }
+  __syncwarp();
+}
+
 /// Computes W after the rows of a part have moved, from counts of each class.
 class LongCounts {
  public:
@@ -168,16 +185,7 @@ class LongCounts {
     w_ = __shfl_sync(kAllLanes, w, 31);
     rows_ = __shfl_sync(kAllLanes, rows, 31);
     __syncwarp();  // all lanes have read them
-    if (chunk.breaks != 0) {
-      for (int i = lane; i < level_.n_classes; i += 32) moved_[i] = 0;
-      __syncwarp();
-    }
-    const unsigned last_part = __shfl_sync(kAllLanes, counted, 31);
-    const unsigned moving = same_class & last_part;
-    if (chunk.is_there && moving != 0 && lane == __ffs(static_cast<int>(moving)) - 1) {
-      moved_[k] += static_cast<std::uint32_t>(__popc(moving));
-    }
-    __syncwarp();
+    carry_moved(level_, moved_, chunk, k, same_class);
   }
 
  private:
@@ -210,6 +218,107 @@ class LongTwoCounts {
  private:
   const LongLevel& level_;
   std::uint32_t first_, second_;
+};
+
+__device__ __forceinline__ Rounded rounded_of(const LongLevel& level) {
+  return level.columns_apart ? Rounded::counts : Rounded::is_none;
+}
+/// Whether there might be a cut behind this lane's row: some of the node's rows have moved, and others have not.
+__device__ __forceinline__ bool may_be_cut(const Chunk& chunk, std::uint32_t rows) {
+  return chunk.is_there && chunk.is_last && rows < chunk.n_node;
+}
+
+/// Like LongCounts, for the gain in Gini impurity: `w` has its bits where a cut can be.
+class LongGiniCounts {
+ public:
+  __device__ __forceinline__ LongGiniCounts(const LongLevel& level, const LongPiece& piece, std::uint32_t* moved)
+      : level_(level), counts_(level, piece, moved) {
+    const std::uint32_t* const totals =
+        level.totals + static_cast<std::int64_t>(node_at(level, piece.begin)) * level.n_classes;
+    std::int64_t sum = 0;
+    for (int k = static_cast<int>(threadIdx.x) % 32; k < level.n_classes; k += 32) {
+      sum += static_cast<std::int64_t>(moved[k]) * static_cast<std::int64_t>(totals[k]);
+    }
+#pragma unroll
+    for (int half = 16; half >= 1; half /= 2) sum += __shfl_xor_sync(kAllLanes, sum, half);
+    of_classes_ = sum;
+  }
+
+  __device__ __forceinline__ void add(const Chunk& chunk, int k, std::uint32_t& rows, std::int64_t& w) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    std::int64_t pairs;
+    counts_.add(chunk, k, rows, pairs);
+    const std::uint32_t* const totals = level_.totals + static_cast<std::int64_t>(chunk.node) * level_.n_classes;
+    std::int64_t of_classes = chunk.is_there ? static_cast<std::int64_t>(totals[k]) : 0;
+#pragma unroll
+    for (int apart = 1; apart < 32; apart *= 2) {
+      const std::int64_t o = __shfl_up_sync(kAllLanes, of_classes, apart);
+      if (lane - apart >= max(chunk.since, 0)) of_classes += o;
+    }
+    if (chunk.since < 0) of_classes += of_classes_;
+    of_classes_ = __shfl_sync(kAllLanes, of_classes, 31);
+    w = 0;
+    if (!may_be_cut(chunk, rows)) return;
+    w = static_cast<std::int64_t>(
+        gini_bits(level_.node_gains[chunk.node], rows, pairs, of_classes, rounded_of(level_)));
+  }
+
+ private:
+  const LongLevel& level_;
+  LongCounts counts_;
+  std::int64_t of_classes_;  // sum over the classes: rows that have moved times all rows
+};
+
+/// Like LongGiniCounts, for the gain in entropy.
+class LongEntropyCounts {
+ public:
+  __device__ __forceinline__ LongEntropyCounts(const LongLevel& level, const LongPiece& piece, std::uint32_t* moved)
+      : level_(level), moved_(moved) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    std::uint32_t rows = 0;
+    for (int k = lane; k < level.n_classes; k += 32) {
+      moved[k] = level.counts[(piece.column * level.n_classes + k) * level.n_pieces + piece.number];
+      rows += moved[k];
+    }
+#pragma unroll
+    for (int half = 16; half >= 1; half /= 2) rows += __shfl_xor_sync(kAllLanes, rows, half);
+    rows_ = rows;
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void add(const Chunk& chunk, int k, std::uint32_t& rows, std::int64_t& w) {
+    const unsigned counted = chunk.counted();
+    const bool goes_on = chunk.since < 0;
+    rows = static_cast<std::uint32_t>(__popc(counted)) + (goes_on ? rows_ : 0U);
+    const std::uint32_t* const totals = level_.totals + static_cast<std::int64_t>(chunk.node) * level_.n_classes;
+    const bool is_cut = may_be_cut(chunk, rows);
+    w = 0;
+    if (__any_sync(kAllLanes, is_cut)) {
+      bool is_real = rounded_of(level_) == Rounded::counts;
+      double left = 0.0, right = 0.0;
+      for (int c = 0; c < level_.n_classes; ++c) {
+        const unsigned of_class = __ballot_sync(kAllLanes, chunk.is_there && k == c);
+        if (!is_cut) continue;
+        const std::int64_t count = __popc(of_class & counted) + (goes_on ? static_cast<std::int64_t>(moved_[c]) : 0);
+        const auto both = static_cast<std::int64_t>(totals[c]);
+        is_real = is_real || count * chunk.n_node != both * rows;  // both below 2^60
+        left = __dadd_rn(left, information_of(level_.gains, count));
+        right = __dadd_rn(right, information_of(level_.gains, both - count));
+      }
+      if (is_cut && is_real) {
+        w = static_cast<std::int64_t>(entropy_bits(level_.gains, level_.node_gains[chunk.node], rows, left, right));
+      }
+    }
+    rows_ = __shfl_sync(kAllLanes, rows, 31);
+    __syncwarp();  // all lanes have read the counts
+    const unsigned same_class = __match_any_sync(kAllLanes, chunk.is_there ? k : level_.n_classes);
+    carry_moved(level_, moved_, chunk, k, same_class);
+  }
+
+ private:
+  const LongLevel& level_;
+  std::uint32_t* moved_;
+  std::uint32_t rows_;
 };
 
 /// Finds the best cut of a plain piece with two classes: this lane's W and position. A lane takes eight positions at a

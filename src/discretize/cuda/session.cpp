@@ -23,7 +23,12 @@ void upload(stope::cuda::DeviceBuffer<T>& to, const T* from, std::int64_t n) {
 }  // namespace
 
 CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64_t most_columns)
-    : gpu_(gpu), n_rows_(decisions.n_rows), n_classes_(decisions.n_classes), type_(decisions.type) {
+    : gpu_(gpu),
+      n_rows_(decisions.n_rows),
+      n_classes_(decisions.n_classes),
+      type_(decisions.type),
+      gains_(decisions.score, n_rows_),
+      all_(gains_of_all(decisions)) {
   upload(classes_, decisions.classes, n_rows_);
   upload(totals_, decisions.totals, n_classes_);
   const std::int64_t bytes = checked::mul(checked::mul(n_rows_, most_columns), size_of(type_));
@@ -62,7 +67,9 @@ void CutSession::find_cuts(Slot& slot) {
                               .classes = classes_.data(),
                               .totals = totals_.data(),
                               .n_classes = n_classes_,
-                              .class_bits = class_bits};
+                              .class_bits = class_bits,
+                              .gains = gains_.there(),
+                              .all = all_};
   const CutsThere cuts = {slot.w.data(), slot.ends.data(), slot.ends.data() + slot.n_columns};
   if (long_ == nullptr) {
     find_cuts_of_short<T>(columns, cuts, slot.list.data(), slot.stream.get());

@@ -5,6 +5,7 @@
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
+#include "discretize/cuda/gains.hpp"
 #include "discretize/cuda/job.hpp"
 #include "discretize/cuda/long_cuts.hpp"
 #include "discretize/cuda/permutations.hpp"
@@ -51,6 +52,8 @@ class CutSession {
   cuda_abi::Type type_;
   stope::cuda::DeviceBuffer<std::uint8_t> classes_;
   stope::cuda::DeviceBuffer<std::int64_t> totals_;
+  GainMemory gains_;
+  NodeGains all_;
   Slot slots_[cuda_abi::kSlots];
   std::unique_ptr<LongCuts> long_;  ///< for more than kShortRows rows
   std::unique_ptr<Permutations> permutations_;

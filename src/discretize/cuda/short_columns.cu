@@ -11,29 +11,30 @@ namespace {
 
 constexpr unsigned kLeftBlocks = 512;  // for the few columns that are left
 
-template <bool kTwo, class T, class Word, int n>
+template <Worth kWorth, class T, class Word, int n>
 void launch(const ShortJob<T>& job, cudaStream_t stream) {
   constexpr std::int64_t kWarps = kShortThreads / 32;
   const auto blocks = static_cast<unsigned>((job.columns.n_columns + kWarps - 1) / kWarps);
-  short_columns_kernel<kTwo, T, Word, n>
+  short_columns_kernel<kWorth, T, Word, n>
       <<<kIsListed<T, Word> ? std::min(blocks, kLeftBlocks) : blocks, kShortThreads, 0, stream>>>(job);
   stope::cuda::check_launch("best cuts of short columns");
 }
 
-template <bool kTwo, class T, class Word>
+template <Worth kWorth, class T, class Word>
 void launch(const ShortJob<T>& job, cudaStream_t stream) {
   const std::int64_t n = (job.columns.n_rows + 31) / 32;  // words of a lane; powers of two are merged fastest
-  if (n <= 1) return launch<kTwo, T, Word, 1>(job, stream);
-  if (n <= 2) return launch<kTwo, T, Word, 2>(job, stream);
-  if (n <= 4) return launch<kTwo, T, Word, 4>(job, stream);
-  if (n <= 8) return launch<kTwo, T, Word, 8>(job, stream);
-  if (n <= 16) return launch<kTwo, T, Word, 16>(job, stream);
-  launch<kTwo, T, Word, 32>(job, stream);
+  if (n <= 1) return launch<kWorth, T, Word, 1>(job, stream);
+  if (n <= 2) return launch<kWorth, T, Word, 2>(job, stream);
+  if (n <= 4) return launch<kWorth, T, Word, 4>(job, stream);
+  if (n <= 8) return launch<kWorth, T, Word, 8>(job, stream);
+  if (n <= 16) return launch<kWorth, T, Word, 16>(job, stream);
+  launch<kWorth, T, Word, 32>(job, stream);
 }
 
 template <class T, class Word>
 void launch(const ShortJob<T>& job, cudaStream_t stream) {
-  job.columns.n_classes == 2 ? launch<true, T, Word>(job, stream) : launch<false, T, Word>(job, stream);
+  if (job.columns.gains.score != cuda_abi::Score::pairs) return launch<Worth::gain, T, Word>(job, stream);
+  job.columns.n_classes == 2 ? launch<Worth::two, T, Word>(job, stream) : launch<Worth::pairs, T, Word>(job, stream);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ class Grower {
   static Error no_steps() { return {ErrorCode::internal, "a short table's tree is one GPU's"}; }
 };
 
-/// The first is for tables of up to 1024 rows, the second for longer ones.
+/// The first is for tables of up to 1024 rows, by discernibility; the second for others.
 std::unique_ptr<Grower> make_short_grower(const cuda_abi::Problem& problem);
 std::unique_ptr<Grower> make_long_grower(const cuda_abi::Problem& problem);
 

@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "device/cuda/buffer.hpp"
+#include "device/cuda/check.hpp"
 #include "device/cuda/stream.hpp"
+#include "discretize/cuda/gains.hpp"
 #include "discretize/cuda/long_sorter.hpp"
 #include "tree/cuda/grower.hpp"
 #include "tree/cuda/long_tree.hpp"
@@ -33,6 +35,7 @@ class LongGrower : public Grower {
         orders_(n_rows_, n_columns_),
         others_(n_rows_, n_columns_),
         columns_(problem, stream_),
+        gains_(problem.score, n_rows_),
         sides_((n_rows_ + 31) / 32),
         first_nodes_((n_rows_ + 31) / 32),
         totals_(problem.totals, problem.totals + problem.n_classes),
@@ -54,6 +57,8 @@ class LongGrower : public Grower {
     level_.breaks = breaks_.data();
     level_.sides = sides_.data();
     level_.n_table_rows = n_rows_;
+    level_.gains = gains_.there();
+    stope::cuda::check(cudaStreamSynchronize(nullptr), "making a table");  // stream_ does not wait for it
   }
   ~LongGrower() override { cudaStreamSynchronize(stream_.get()); }
 
@@ -178,6 +183,7 @@ class LongGrower : public Grower {
     level_.begins = begins;
     level_.totals = totals;
     level_.best = best_.of(n);
+    level_.node_gains = node_gains_.of(n);
     level_.splits = splits_there_.of(n);
     level_.right_counts = right_there_.of(n * n_classes_);
   }
@@ -223,10 +229,12 @@ class LongGrower : public Grower {
   discretize::cuda::LongSorter sorter_;
   discretize::cuda::OrdersMemory orders_, others_;  ///< orders_ has this level's; others_ has room for the next level's
   TreeColumns columns_;
+  discretize::cuda::GainMemory gains_;
   DeviceBuffer<std::uint32_t> sides_, first_nodes_, counts_, tiles_;
   DeviceBuffer<std::uint8_t> breaks_;
   GrowingBuffer<std::uint32_t> begins_there_, totals_there_, right_there_;
   GrowingBuffer<LongBest> best_;
+  GrowingBuffer<discretize::cuda::NodeGains> node_gains_;
   GrowingBuffer<LongMove> moves_there_;
   GrowingBuffer<cuda_abi::Split> splits_there_;
   TreeLevel level_{};

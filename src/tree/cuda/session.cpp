@@ -11,7 +11,8 @@ using stope::cuda::check;
 TreeSession::TreeSession(int gpu, const cuda_abi::Problem& problem, std::int64_t piece_bytes, std::int64_t batch_bytes)
     : gpu_(gpu),
       n_rows_(problem.n_rows),
-      grower_(problem.n_rows <= cuda_abi::kShortRows ? make_short_grower(problem) : make_long_grower(problem)),
+      grower_(cuda_abi::is_short(problem.n_rows, problem.score) ? make_short_grower(problem)
+                                                                : make_long_grower(problem)),
       batch_bytes_(batch_bytes) {
   for (Slot& slot : slots_) slot.values = stope::cuda::PinnedBuffer<char>(piece_bytes);
 }
