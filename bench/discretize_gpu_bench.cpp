@@ -241,7 +241,7 @@ bool time_gains(const Table& table, stope::Criterion criterion, std::int64_t rep
   if (!check) return true;
   print_choice(find("auto").report.backend);
   const d::BestCutRun want = time_processor([&] { return find("cpu"); });
-  for (std::size_t a = 0; a < want.best.size(); ++a) {
+  for (std::int64_t a = 0; a < want.best.size(); ++a) {
     const d::AttributeBest &g = found.best[a], &w = want.best[a];
     if (g.found != w.found || g.worth.gain != w.worth.gain || g.cut != w.cut) return false;
   }
