@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/checked.hpp"
+#include "base/huge_pages.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
@@ -225,6 +226,7 @@ BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion,
   const device::BackendChoice choice = device::choose_backend(run);
   BestCutRun result;
   result.best = Buffer<AttributeBest>(problem.n_attributes());  // whoever settles an attribute writes all of it
+  prefer_huge_pages(result.best.data(), static_cast<std::size_t>(result.best.size()) * sizeof(AttributeBest));
   GpuPermutations on_gpus{.n = n_permutations, .seed = seed};
   const std::vector<std::int64_t> wanted = find_on_gpus(problem, criterion, choice, run, on_gpus, result);
   const auto n_wanted = static_cast<std::int64_t>(wanted.size());

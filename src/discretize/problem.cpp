@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <numeric>
+#include <system_error>
+#include <thread>
 
 #include "base/number_text.hpp"
 #include "base/progress.hpp"
@@ -280,15 +283,42 @@ bool take_rows(const Table& table, const std::vector<std::int64_t>& features, co
   return false;
 }
 
-}  // namespace
+// Checks the names of a table. Wide tables have so many that another thread does it meanwhile, if the run has one.
+class NamesBeside {
+ public:
+  NamesBeside(const Table& table, int threads) {
+    constexpr std::size_t kFewNames = 4096;  // their check takes as long as a thread takes to start, several times
+    const auto check = [this, &table] {
+      try {
+        check_names(table);
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+    };
+    if (threads > 1 && table.columns.size() > kFewNames) {
+      try {
+        thread_ = std::jthread(check);
+        return;
+      } catch (const std::system_error&) {
+        // the system has no thread to give
+      }
+    }
+    check();
+    throw_if_bad();
+  }
+  /// Waits for the check.
+  void throw_if_bad() {
+    if (thread_.joinable()) thread_.join();
+    if (error_ != nullptr) std::rethrow_exception(error_);
+  }
 
-bool DecisionProblem::pure() const {
-  return std::count_if(class_totals.begin(), class_totals.end(), [](std::int64_t n) { return n > 0; }) < 2;
-}
+ private:
+  std::exception_ptr error_;
+  std::jthread thread_;
+};
 
-DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run, Target target) {
-  check_shape(table);
-  check_names(table);
+// Names are checked elsewhere.
+DecisionProblem problem_of(const Table& table, MissingPolicy policy, const RunOptions& run, Target target) {
   if (target == Target::needed) check_codes(label_of(table));
   ThreadPool pool(run.threads);
   const std::vector<std::int64_t> features = table.features();
@@ -322,6 +352,25 @@ DecisionProblem make_problem(const Table& table, MissingPolicy policy, const Run
     problem.forms[f] = form_of(attribute);
   });
   return problem;
+}
+
+}  // namespace
+
+bool DecisionProblem::pure() const {
+  return std::count_if(class_totals.begin(), class_totals.end(), [](std::int64_t n) { return n > 0; }) < 2;
+}
+
+DecisionProblem make_problem(const Table& table, MissingPolicy policy, const RunOptions& run, Target target) {
+  check_shape(table);
+  NamesBeside names(table, run.threads > 0 ? run.threads : available_threads());
+  try {
+    DecisionProblem problem = problem_of(table, policy, run, target);
+    names.throw_if_bad();
+    return problem;
+  } catch (...) {
+    names.throw_if_bad();  // bad names are reported first
+    throw;
+  }
 }
 
 void require_telling_names(const Table& table, const DecisionProblem& problem) {

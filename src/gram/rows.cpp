@@ -6,6 +6,7 @@
 
 #include "base/array.hpp"
 #include "base/checked.hpp"
+#include "base/huge_pages.hpp"
 #include "base/memory.hpp"
 #include "base/thread_pool.hpp"
 #include "stope/buffer.hpp"
@@ -55,6 +56,10 @@ void copy_rows(const ArrayView& from, T* to, const RunOptions& run) {
   ThreadPool pool(run.threads);
   pool.parallel_for(checked::ceil_div(from.n_rows, kTileRows), run.cancel, [&](std::int64_t tile, int) {
     const std::int64_t begin = tile * kTileRows, end = std::min(from.n_rows, begin + kTileRows);
+    for (std::int64_t r = begin; from.column_stride == 1 && r < end; ++r) {
+      std::copy_n(values + r * from.row_stride, from.n_columns, to + r * from.n_columns);
+    }
+    if (from.column_stride == 1) return;
     for (std::int64_t first = 0; first < from.n_columns; first += kTileColumns) {
       const std::int64_t last = std::min(from.n_columns, first + kTileColumns);
       for (std::int64_t r = begin; r < end; ++r) {
@@ -70,6 +75,7 @@ ArrayView copied_by_rows(const ArrayView& matrix, const RunOptions& run) {
   const std::int64_t bytes = checked::mul(checked::mul(matrix.n_rows, matrix.n_columns), size_of(matrix.type));
   require_memory("a copy of the matrix (a row-major one with an owner is not copied) needs", bytes, run);
   std::shared_ptr<void> memory = allocate_shared_bytes(bytes);
+  prefer_huge_pages(memory.get(), static_cast<std::size_t>(bytes));
   if (matrix.type == ElementType::float32) {
     copy_rows(matrix, static_cast<float*>(memory.get()), run);
   } else {

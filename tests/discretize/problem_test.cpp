@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "discretize/permuted_labels.hpp"
@@ -110,6 +111,25 @@ TEST(Problem, WhatCannotBeUsedIsRefusedWithItsPlace) {
   nothing.columns[0] = make_numeric("x", {kNan, kNan, kNan, kNan, kNan});
   EXPECT_EQ(code_of(nothing, MissingPolicy::drop, "no row remains"), ErrorCode::invalid_data);
   EXPECT_EQ(make_problem(nothing, MissingPolicy::fill).fills[0].number, std::nullopt);
+}
+
+// Another thread checks the names of a wide table.
+TEST(Problem, RepeatedNamesAreReportedFirst) {
+  for (const int n_columns : {3, 6000}) {
+    Table table;
+    table.n_rows = 2;
+    for (int c = 0; c < n_columns; ++c) table.columns.push_back(make_numeric("x" + std::to_string(c), {1.0, kNan}));
+    table.columns.back().name = "x1";  // nor is there a label
+    EXPECT_EQ(code_of(table, MissingPolicy::error, "two columns are named 'x1'"), ErrorCode::invalid_argument);
+    for (const int threads : {1, 3}) {
+      RunOptions run;
+      run.threads = threads;
+      EXPECT_THROW(make_problem(table, MissingPolicy::value, run, Target::unused), Error);
+      table.columns.back().name = "x";
+      EXPECT_EQ(make_problem(table, MissingPolicy::value, run, Target::unused).n_attributes(), n_columns);
+      table.columns.back().name = "x1";
+    }
+  }
 }
 
 TEST(LabelShuffler, EveryOrderOfTheLabelsComesUpTheTrueOneToo) {
