@@ -17,6 +17,7 @@
 #include "report/output.hpp"
 #include "stope/device.hpp"
 #include "stope/error.hpp"
+#include "stope/metric.hpp"
 
 namespace stope::cli {
 namespace {
@@ -103,6 +104,7 @@ class Report : public Command {
 
   void check() {
     find_.knn = knn_.options();
+    check_metric();
     find_.normalize = knn_.normalization();
     find_.seed = common.seed;
     find_.reading = typed_words(*app, TypedOptions::reading);
@@ -114,6 +116,17 @@ class Report : public Command {
     if (output_.empty() && !common.json) {
       throw Error(ErrorCode::invalid_argument,
                   "where does the page go? -o report.html writes it to a file, -o - to stdout");
+    }
+  }
+
+  // The library would say so where neighbours are looked for, if at all.
+  void check_metric() const {
+    const Metric& metric = find_.knn.metric;
+    const MetricInfo& info = find_metric(metric.name);
+    for (const auto& [key, value] : metric.params) {
+      const std::string known = " " + std::string(info.params) + " ";
+      if (key.find(' ') == std::string::npos && known.find(" " + key + " ") != std::string::npos) continue;
+      throw Error(ErrorCode::invalid_argument, fmt::format("metric {} has no parameter '{}'", info.name, key));
     }
   }
 

@@ -27,6 +27,8 @@ auto attempt(const Find& find) -> Outcome<decltype(find())> {
         code != ErrorCode::out_of_memory) {
       throw;
     }
+    // The user gave it to this part alone, so it is a mistake and no property of the table.
+    if (error.option() == "metric_params") throw;
     return {std::nullopt, error.message()};
   }
 }

@@ -224,6 +224,7 @@ std::vector<std::int64_t> find_on_gpus(const DecisionProblem& problem, Criterion
 BestCutRun best_cut_of_each(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations,
                             std::uint64_t seed, const RunOptions& run) {
   const device::BackendChoice choice = device::choose_backend(run);
+  if (n_permutations > 0) PermutationTest::require_room(n_permutations, run);
   BestCutRun result;
   result.best = Buffer<AttributeBest>(problem.n_attributes());  // whoever settles an attribute writes all of it
   prefer_huge_pages(result.best.data(), static_cast<std::size_t>(result.best.size()) * sizeof(AttributeBest));

@@ -19,16 +19,19 @@ std::int64_t bytes_of_one(const DecisionProblem& problem, std::int64_t n_threads
   return labels + std::int64_t{sizeof(std::vector<std::int64_t>)} + totals + n_threads * std::int64_t{sizeof(Worth)};
 }
 
-/// What the highest worth of every permutation takes, for as long as the test lasts. Refuses what no memory holds.
-std::int64_t bytes_of_all(std::int64_t n_permutations, const RunOptions& run) {
+/// What the highest worth of every permutation takes, for as long as the test lasts.
+std::int64_t bytes_of_all(std::int64_t n_permutations) {
   constexpr std::int64_t kBytes = sizeof(Worth);
   const std::int64_t most = std::numeric_limits<std::int64_t>::max() / kBytes;
-  const std::int64_t bytes = std::min(n_permutations, most) * kBytes;
-  require_memory("the highest scores of " + std::to_string(n_permutations) + " permutations need", bytes, run);
-  return bytes;
+  return std::min(n_permutations, most) * kBytes;
 }
 
 }  // namespace
+
+void PermutationTest::require_room(std::int64_t n_permutations, const RunOptions& run) {
+  require_memory("the highest scores of " + std::to_string(n_permutations) + " permutations need",
+                 bytes_of_all(n_permutations), run);
+}
 
 PermutationTest::PermutationTest(const DecisionProblem& problem, const Scorer& scorer, const NetworkKernels* kernels,
                                  std::int64_t n_permutations, std::uint64_t seed, std::int64_t n_threads,
@@ -37,7 +40,7 @@ PermutationTest::PermutationTest(const DecisionProblem& problem, const Scorer& s
       scorer_(scorer),
       kernels_(kernels),
       n_permutations_(n_permutations),
-      most_in_round_(std::min(kMostRoundBytes, (memory_budget(run) - bytes_of_all(n_permutations, run)) / 4) /
+      most_in_round_(std::min(kMostRoundBytes, (memory_budget(run) - bytes_of_all(n_permutations)) / 4) /
                      bytes_of_one(problem, n_threads) / kPermutations * kPermutations),
       cancel_(run.cancel),
       shuffler_(problem, seed),

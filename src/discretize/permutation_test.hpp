@@ -15,8 +15,11 @@ namespace stope::discretize {
 /// Permutations come in rounds, as many as memory allows at a time. Every attribute is tried once per round.
 class PermutationTest {
  public:
-  /// `kernels` may be null. Everything must outlive the test. Throws out_of_memory where the run's limit has no room
-  /// for a number a permutation.
+  /// Throws out_of_memory where the run's limit has no room for a number a permutation: before any work, and before a
+  /// GPU's.
+  static void require_room(std::int64_t n_permutations, const RunOptions& run);
+
+  /// `kernels` may be null. Everything must outlive the test. There must be room (require_room).
   PermutationTest(const DecisionProblem& problem, const Scorer& scorer, const NetworkKernels* kernels,
                   std::int64_t n_permutations, std::uint64_t seed, std::int64_t n_threads, const RunOptions& run);
 

@@ -337,6 +337,9 @@ def test_odd_tables_get_a_page_that_says_what_is_odd(tmp_path, what, text, targe
     (["-o", "p.html", "--max-samples", "0"], "--max-samples"),
     (["-o", "p.html", "--permutations", "-1"], "--permutations"),
     (["-o", "p.html", "-k", "0"], "-k"),
+    (["-o", "p.html", "--metric-param", "p=3"], "metric mixed-euclidean has no parameter 'p'"),
+    (["-o", "p.html", "--target", "kind", "--metric-param", "p=3"], "metric mixed-euclidean has no parameter 'p'"),
+    (["-o", "p.html", "--target", "kind", "--ignore", "color", "--metric", "minkowski", "--metric-param", "p=x"], "metric parameter p='x' is not a number"),
     (["-o", "absent/p.html"], "absent"),
 ])
 def test_mistakes_get_one_line_and_leave_no_file(flower_table, tmp_path, options, words):

@@ -189,6 +189,23 @@ TEST_F(FakeCuts, KeepToTheMemoryLimit) {
   }
 }
 
+// 32 bytes a permutation: the GPU, which is lost at its first call, is not asked.
+TEST_F(FakeCuts, PermutationsBeyondTheMemoryLimitAreRefusedBeforeTheGpuWorks) {
+  BestCutOptions options;
+  options.missing = MissingPolicy::value;
+  options.n_permutations = 100000;
+  RunOptions run;
+  run.device = "cuda";
+  run.memory_limit = 1000000;
+  fault::arm_device(1);
+  try {
+    best_cuts(table(30, 3), options, run);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory) << error.what();
+  }
+}
+
 TEST_F(FakeCuts, ALostGpuIsAnError) {
   const Table large = in_pieces();
   for (int n = 1; n <= 4; ++n) {

@@ -110,6 +110,29 @@ TEST(FilterBounds, InnerProductsThatAQuerysBytesDoNotSee) {
   expect_the_references_answer(table_of(columns), table_of(query), "inner-product", 1);
 }
 
+// The first term of the formula overflows for one row, which makes it the nearest, and the next term would bring the
+// sum back below those of many others. The sample that chooses the scales has a few such rows, that of residuals more,
+// so none of them is always listed.
+TEST(FilterBounds, InnerProductsThatOverflowOnTheirWay) {
+  constexpr std::size_t kRows = 8192, kColumns = 17, kOverflowing = 8001;
+  const double q = 0x1p332, t = 0x1p692;  // q t is one step beyond all numbers
+  Random random(4);
+  std::vector<std::vector<double>> columns(kColumns, std::vector<double>(kRows)), query;
+  for (std::size_t r = 0; r < kRows; ++r) {
+    if (r == 0 || r % 8 == 1) {
+      columns[0][r] = columns[1][r] = t / 4.0;
+    } else if (r % 64 == 2) {  // makes large residuals usual, which only large images have
+      columns[5][r] = 2.0 * t;
+    } else {  // most values are 0, and so are the centres
+      columns[r % kColumns][r] = 0x1p630 * (1.0 + random.uniform());
+    }
+  }
+  columns[0][kOverflowing] = t;
+  columns[1][kOverflowing] = -0.75 * t;
+  for (std::size_t c = 0; c < kColumns; ++c) query.emplace_back(4, c < 2 ? q : 0.0);
+  expect_the_references_answer(table_of(columns), table_of(query), "inner-product", 1);
+}
+
 TEST(FilterBounds, TermsThatOverflowInTheReference) {
   std::vector<double> values(2048, 1e300);
   values[3] = 8.9e307;
