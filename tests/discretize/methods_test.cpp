@@ -316,6 +316,8 @@ TEST(Methods, WhatTheyCannotUseIsRefused) {
     options.n_bins = bins;
     EXPECT_EQ(code(options), ErrorCode::invalid_argument);
   }
+  options.n_bins = 65536;
+  EXPECT_EQ(numbers_of(find_cuts(table, options), "x").size(), 65535U);
   options = by(DiscretizeMethod::chimerge);
   for (const double confidence : {0.0, 1.0, -3.0, std::nan("")}) {
     options.confidence = confidence;

@@ -114,6 +114,19 @@ TEST(BlockLanczos, FindsEveryKindOfSpectrum) {
   }
 }
 
+// One start vector sees one direction of a repeated eigenvalue, until rounding brings others much later.
+TEST(BlockLanczos, SearchesTheRestOfTheSpaceForCopiesBeforeItEnds) {
+  std::vector<double> values = {1.3, 1.3, 1.3, 1.3, 1.2};
+  for (int i = 0; i < 300; ++i) values.push_back(i / 300.0);
+  const Known known(values);
+  ThreadPool pool(1);
+  const LanczosResult result = largest_eigenpairs(
+      known, std::ssize(values), {.n_wanted = 2, .block = 1, .tolerance = 0.02, .seed = 3}, pool, CancelToken());
+  EXPECT_TRUE(result.converged);
+  EXPECT_NEAR(result.values[0], 1.3, 0.03);
+  EXPECT_NEAR(result.values[1], 1.3, 0.03);
+}
+
 TEST(BlockLanczos, SmallSpaces) {
   std::int64_t number = 0;
   for (const int n : {1, 2, 3, 7, 8, 9, 31, 32, 33}) {

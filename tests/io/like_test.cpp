@@ -58,6 +58,16 @@ TEST_F(LikeTest, WithASchemaOnlyTheOptionsThatWereGivenAreTakenFromTheFirstTable
   EXPECT_EQ(like(read_table(first), first, how).sheet, "") << "a text has no sheets";
 }
 
+TEST_F(LikeTest, ASchemaOfBothTablesHasAListForTheSecond) {
+  ReadOptions how;
+  how.schema = put("s.json", R"({"train_columns": [{"name": "a", "type": "real"}],
+    "test_columns": [{"name": "a", "type": "nominal"}]})");
+  const std::string path = put("t.csv", "a\n1\n");
+  const Table first = read_table(path, how);
+  EXPECT_FALSE(column(first, "a").nominal());
+  EXPECT_TRUE(column(read_table(path, like(first, path, how)), "a").nominal());
+}
+
 TEST_F(LikeTest, WeightsOfFeaturesAreReadByNameWithTheLineOfAMistake) {
   const Table table = read_table(put("t.csv", "a,b,c\n1,2,3\n"));
   EXPECT_EQ(read_feature_weights(put("w.csv", "feature,weight\nc,0.5\na,2\n"), table),

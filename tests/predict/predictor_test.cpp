@@ -273,6 +273,8 @@ TEST(Predictor, EmptySinksAndVotesOfOtherModelsAreRefusedAndNamed) {
   };
   EXPECT_EQ(code_of([&] { classes.classify(test, {}, ClassificationSink()); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { numbers.regress(test, {}, RegressionSink()); }), ErrorCode::invalid_argument);
+  const Predictor line(lsq_model());
+  EXPECT_EQ(code_of([&] { line.regress(numeric_table(5), {}, RegressionSink()); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { tree.with_vote(3, VoteWeights::uniform); }), ErrorCode::invalid_argument);
   EXPECT_EQ(code_of([&] { classes.with_vote(0, VoteWeights::uniform); }), ErrorCode::invalid_argument);
 }

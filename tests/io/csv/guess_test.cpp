@@ -90,6 +90,15 @@ TEST(CsvGuess, ACloseGuessOfTheHeaderIsAWarning) {
   EXPECT_EQ(warnings_of("x,y\n1,2\n3,4\n", named).size(), 1U);
 }
 
+TEST(CsvGuess, ATitleThatIsTakenAsNamesIsAWarning) {
+  const char* text = "Sales,,\ncountry,year,sum\nDE,2024,5\nFR,2024,7\n";
+  Warnings warnings = warnings_of(text);
+  EXPECT_TRUE(contains(warnings[std::string(warning::kTitle)], "names 1 of 3 columns, so it may be a title"));
+  ReadOptions yes;
+  yes.header = Header::yes;
+  EXPECT_EQ(warnings_of(text, yes).count(std::string(warning::kTitle)), 0U) << "somebody said what it is";
+}
+
 TEST(CsvGuess, NumbersThatOnlyCountUpAreNames) {
   Warnings warnings;
   EXPECT_EQ(read(",0,1,2,label\n0,5,6,9,a\n1,7,8,2,b\n", {}, &warnings).n_rows, 2);

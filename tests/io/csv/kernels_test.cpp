@@ -103,5 +103,33 @@ TEST(CsvKernels, ReadNearlyAllDoublesThatAreWrittenInFull) {
   for (int k = 1; k < n_kernels; ++k) EXPECT_LT(read_all(*kernels[k], many(4, written_in_full)).n_left, 1000);
 }
 
+// Ranges may begin between any two bytes, such as those of an empty line.
+TEST(CsvKernels, CountTheEndsOfLinesInRangesAsInTheWhole) {
+  int n_kernels = 0;
+  const Kernels* const* const kernels = available_kernels(&n_kernels);
+  std::mt19937_64 g(5);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text(1 + g() % 200, 'a');
+    for (char& c : text) c = std::array{'a', '\n', '\n', '\r', '\r'}[g() % 5];
+    const auto n = static_cast<std::int64_t>(text.size());
+    const auto at = [&](std::int64_t i) { return text[static_cast<std::size_t>(i)]; };
+    const auto is_end = [&](std::int64_t i) {  // in front of the text, too
+      return i < 0 || at(i) == '\n' || (at(i) == '\r' && (i + 1 == n || at(i + 1) != '\n'));
+    };
+    const auto begin = static_cast<std::int64_t>(g() % text.size() & ~std::uint64_t{1});
+    std::int64_t ends = 0, empty = 0;
+    for (std::int64_t i = begin; i < n; ++i) {
+      if (!is_end(i)) continue;
+      ++ends;
+      empty += is_end(i - 1) || (at(i) == '\n' && at(i - 1) == '\r' && is_end(i - 2)) ? 1 : 0;
+    }
+    for (int k = 0; k < n_kernels; ++k) {
+      const EndCount found = kernels[k]->count_ends(text.data(), begin, n, n, begin == 0);
+      ASSERT_EQ(found.ends[0], ends) << kernels[k]->name << ", " << round;
+      ASSERT_EQ(found.empty[0], empty) << kernels[k]->name << ", " << round;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stope::io::csv

@@ -107,6 +107,14 @@ TEST(FewQueries, StartOnlyTheThreadsThatTheirWorkIsWorth) {
   EXPECT_EQ(large.threads, 64) << "what was asked for";
 }
 
+TEST(FewQueries, InASmallTableAreNotWorthALookAtASample) {
+  const ForcedBackend forced("scalar");
+  const KnnIndex index = KnnIndex::fit(groups(1000, 1));
+  const SearchReport report = index.kneighbors(groups(20, 2), {.n_neighbors = 5}, {}, [](const Neighbors&) {});
+  EXPECT_EQ(report.method, "filter");
+  EXPECT_EQ(report.method_reason, "too few queries for a look at a sample");
+}
+
 // No box rules out a block of uniform rows, so that one query reads all images: the smallest ones.
 TEST(FewQueries, OneAmongUniformRowsReadsNibbles) {
   Random random(12);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "expect_error.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -43,6 +44,17 @@ void expect_same(const Classification& got, const Classification& expected) {
     ASSERT_TRUE(got.confidences[i] == expected.confidences[i] ||
                 (std::isnan(got.confidences[i]) && std::isnan(expected.confidences[i])));
   }
+}
+
+TEST(ClassWeights, OfAnUnknownClassAreRefusedWithTheFirstEightNames) {
+  Table train;
+  train.n_rows = 9;
+  train.columns = {make_numeric("x", {1, 2, 3, 4, 5, 6, 7, 8, 9}),
+                   make_nominal("class", {0, 1, 2, 3, 4, 5, 6, 7, 8}, {"a", "b", "c", "d", "e", "f", "g", "h", "i"})};
+  train.columns[1].role = Role::label;
+  const auto fit = [&] { KnnClassifier::fit(train, {.class_weights = {{"nobody", 2.0}}}); };
+  expect_error(ErrorCode::invalid_argument,
+               "no class is called 'nobody'; there are 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', ...", fit);
 }
 
 TEST(ClassWeights, AreWeightsOfTheRowsBitForBit) {
