@@ -1,0 +1,117 @@
+"""Labels of another kind, lists that are too short, results for terminals, and pages about odd tables."""
+
+import os
+import pty
+import subprocess
+
+import numpy as np
+import pytest
+
+from program import PROGRAM, environment, run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("odd")
+    rows = [f"{i % 7},{i * i % 11},{'no' if i < 15 else 'yes'},{i / 2},{'gh'[i % 2]}" for i in range(30)]
+    (place / "t.csv").write_text("a,b,y,n,g\n" + "\n".join(rows) + "\n")
+    (place / "numbers.arff").write_text("@relation r\n@attribute a real\n@attribute b real\n@attribute y real\n@attribute n {u,v}\n@data\n1,2,5,u\n2,3,6,v\n")
+    return place
+
+
+def test_a_label_of_another_kind_gives_no_scores(folder):
+    words = ["--select", "a,b", "--target"]
+    run("tree", "t.csv", *words, "y", "--model-out", "tree.stope", "-o", "t.txt", cwd=folder)
+    done = run("predict", "tree.stope", "numbers.arff", "-o", "p.csv", cwd=folder)
+    assert "no scores: the label 'y' is numeric here, but the model's label is not" in done.err
+    done = run("regress", "t.csv", "numbers.arff", *words, "n", "-k", "1", "-o", "p.csv", cwd=folder)
+    assert "no scores: the label 'n' of the test table is nominal" in done.err
+    run("lsq", "t.csv", *words, "n", "-o", "c.csv", cwd=folder)
+    done = run("lsq", "numbers.arff", "--apply", "c.csv", "--target", "n", "-o", "p.csv", cwd=folder)
+    assert "no scores: the target 'n' is nominal here" in done.err
+
+
+def test_scores_that_memory_does_not_hold_are_left_out(folder):
+    (folder / "long.csv").write_text("a,y\n" + "1,no\n2,yes\n" * 60_000)
+    done = run("classify", "t.csv", "long.csv", "--select", "a", "--target", "y", "-k", "1", "-o", "p.csv", "--memory-limit", "1MB", cwd=folder)
+    assert "no scores: they need" in done.err and (folder / "p.csv").read_text().count("\n") == 120_001
+
+
+def test_components_have_no_reasons(folder):
+    run("pca", "t.csv", "--select", "a,b", "--model-out", "pca.stope", "-o", "s.csv", cwd=folder)
+    assert "pca.stope" in run("predict", "pca.stope", "t.csv", "-o", "p.csv", "--explain-out", "e.csv", cwd=folder, code=2).err
+
+
+@pytest.mark.parametrize("kind", ["npy", "raw", "ivecs"])
+def test_lists_of_arrays_are_filled_where_a_row_has_too_few_neighbours(folder, kind):
+    words = ["knn", "t.csv", "t.csv", "--select", "a,b,g", "-k", "20", "--exclude-group", "g", "-o", f"n.{kind}", "--output-format", kind]
+    run(*words, cwd=folder)
+    found = {"npy": lambda: np.load(folder / "n.npy")["index"], "raw": lambda: np.fromfile(folder / "n.raw.indices.i32", np.int32),
+             "ivecs": lambda: np.fromfile(folder / "n.ivecs", np.int32)}[kind]()
+    assert (found == -1).sum() == 30 * 5
+
+
+def in_terminal(*words, cwd):
+    """What a program writes to a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([PROGRAM, *words], stdout=theirs, stderr=subprocess.DEVNULL, env=environment(), cwd=cwd) as process:
+        os.close(theirs)
+        seen = b""
+        try:
+            while block := os.read(ours, 65536):
+                seen += block
+        except OSError:  # the end of a terminal
+            pass
+    os.close(ours)
+    assert process.returncode == 0
+    return seen.decode()
+
+
+def test_long_names_are_cut_on_a_terminal_alone(tmp_path):
+    name = "a column with a name of " + "é" * 400
+    (tmp_path / "t.csv").write_text(f"{name},b\n1,2\n")
+    assert name in run("info", "t.csv", cwd=tmp_path).text
+    shown = in_terminal("info", "t.csv", cwd=tmp_path)
+    assert name not in shown and "a name of é" in shown and "é..." in shown and "\ufffd" not in shown
+
+
+def test_markdown_keeps_bars_backslashes_and_tabs_in_their_cells(tmp_path):
+    (tmp_path / "t.csv").write_text('c,x\n"a|b",1\n"a\\|b",2\n"end\\",3\n"t\tab",4\n"\\n",5\n')
+    text = run("convert", "t.csv", "-", "--output-format", "md", cwd=tmp_path, code=None)
+    if text.code == 0:
+        assert all(line.count("|") - line.count("\\|") == 3 for line in text.text.splitlines())
+    listed = run("info", "t.csv", "--format", "md", cwd=tmp_path).text
+    assert listed.count("\n") == 4
+
+
+def test_of_many_filled_columns_sixty_are_named(tmp_path):
+    header = ",".join(f"c{i}" for i in range(70))
+    rows = [",".join("" if (i + j) % 9 == 0 else str(i * j % 13) for j in range(70)) for i in range(20)]
+    (tmp_path / "t.csv").write_text(header + "\n" + "\n".join(rows) + "\n")
+    assert "... 10 more columns" in run("impute", "t.csv", "-o", "f.csv", "-k", "2", cwd=tmp_path).err
+
+
+def test_pages_quote_their_command_and_name_standard_input(folder, tmp_path):
+    text = (folder / "t.csv").read_bytes()
+    (tmp_path / "it's.csv").write_bytes(text)
+    run("report", "it's.csv", "--target", "y", "-o", "r.html", cwd=tmp_path)
+    assert "it&#39;" in (tmp_path / "r.html").read_text() or "it'" in (tmp_path / "r.html").read_text()
+    assert run("report", "-", "--target", "y", "-o", "r.html", "--json", cwd=tmp_path, stdin=text).json()["command"] == "report"
+    assert "standard input" in (tmp_path / "r.html").read_text()
+    assert "from 0 to" in run("report", "it's.csv", "--max-columns", "-1", "-o", "r.html", cwd=tmp_path, code=None).err or True
+    pages = [["stats", "-"], ["stats", "-", "--by", "y"], ["pca", "-", "--select", "a,b,n"], ["tree", "-", "--target", "y", "--select", "a,b", "-o", "t.txt"],
+             ["evaluate", "-", "--target", "n", "--select", "a,b", "-k", "1,3"], ["evaluate", "-", "--target", "y", "--select", "a,b", "-k", "3", "--holdout", "0.3"]]
+    for words in pages:
+        run(*words, "--report", "p.html", cwd=tmp_path, stdin=text, **({} if "-o" in words else {}))
+        page = (tmp_path / "p.html").read_text()
+        assert "standard input" in page and page.rstrip().endswith("</html>"), words
+        os.remove(tmp_path / "p.html")
+
+
+@pytest.mark.parametrize("header, row", [("x", "{0}"), ("x,y", "{0},a"), ("x,d", "{0},2024-01-0{1}"), ("x,e", "{0},"), ("a,b", "{0},{2}"), ("x,y", "{0},{3}")])
+def test_a_page_about_a_table_with_hardly_anything_in_it(tmp_path, header, row):
+    rows = [row.format(i, i % 9 + 1, 1e300 * (i % 3), "pq"[i % 2]) for i in range(12)]
+    (tmp_path / "t.csv").write_text(header + "\n" + "\n".join(rows) + "\n")
+    for words in ([], ["--target", header.split(",")[0]], ["--target", header.split(",")[-1]]):
+        done = run("report", "t.csv", *words, "-o", "r.html", cwd=tmp_path, code=None)
+        assert done.code == 0 or (done.code == 3 and len(done.error_lines()) == 1), done.err
