@@ -115,3 +115,35 @@ def test_a_page_about_a_table_with_hardly_anything_in_it(tmp_path, header, row):
     for words in ([], ["--target", header.split(",")[0]], ["--target", header.split(",")[-1]]):
         done = run("report", "t.csv", *words, "-o", "r.html", cwd=tmp_path, code=None)
         assert done.code == 0 or (done.code == 3 and len(done.error_lines()) == 1), done.err
+
+
+def test_gram_files_are_checked_into_json_and_a_file(tmp_path):
+    run("gen", 40, 30, "-o", "a.gram", cwd=tmp_path)
+    told = run("ata", "a.gram", "-o", "z.gram", "--json", cwd=tmp_path).json()
+    assert "z" not in told and (tmp_path / "z.gram").stat().st_size == 16 + 4 * 40
+    assert run("check", "a.gram", "z.gram", "--json", "-o", "c.txt", cwd=tmp_path).json()["command"] == "check"
+    assert "OK" in (tmp_path / "c.txt").read_text()
+    wrong = bytearray((tmp_path / "z.gram").read_bytes())
+    wrong[16:] = np.full(40, np.nan, "<f4").tobytes()
+    (tmp_path / "z.gram").write_bytes(wrong)
+    text = run("check", "a.gram", "z.gram", cwd=tmp_path, code=None).text
+    assert "WRONG   40 of 40 numbers" in text and text.count("  column ") < 40 and "  ...\n" in text
+
+
+@pytest.mark.parametrize("roles", [["--target", "g"], ["--target", "g", "--id", "b"], ["--target", "g", "--sample-weight", "b"], ["--target", "y"],
+                                   ["--target", "y", "--id", "i", "--sample-weight", "w"]])
+def test_a_prepared_table_keeps_the_roles_that_are_said(tmp_path, roles):
+    rows = [f"{i % 7},{i * i % 11 + 1},{'uv'[i % 2]},{'gh'[i // 15]},k{i},{i % 3 + 1},2024-01-{i % 28 + 1:02d}" for i in range(30)]
+    (tmp_path / "t.csv").write_text("a,b,y,g,i,w,d\n" + "\n".join(rows) + "\n")
+    run("normalize", "t.csv", "-o", "n.csv", "--target", "y", "--id", "i", "--sample-weight", "w", "--method", "z", "--model-out", "z.stope", cwd=tmp_path)
+    done = run("classify", "t.csv", "t.csv", *roles, "--after", "z.stope", "-k", "1", "-o", "p.csv", cwd=tmp_path, code=None)
+    if done.code == 0:
+        label = roles[1]
+        said = [row.split(",")[2 if label == "y" else 3] for row in rows]
+        found = [line.split(",")[1] for line in (tmp_path / "p.csv").read_text().splitlines()[1:]]
+        assert found == said
+    else:
+        assert done.code in (2, 3) and done.error_lines()[-1].count("column ") == 1
+    (tmp_path / "u.csv").write_text("a,b,y,g,i,w,d\n" + "\n".join(row.rsplit(",", 1)[0] + ",0" for row in rows) + "\n")
+    other = run("classify", "u.csv", "u.csv", *roles, "--after", "z.stope", "-k", "1", "-o", "p.csv", cwd=tmp_path, code=None)
+    assert other.code in (0, 2, 3) and len(other.error_lines()) == (other.code != 0)
