@@ -147,3 +147,49 @@ def test_a_prepared_table_keeps_the_roles_that_are_said(tmp_path, roles):
     (tmp_path / "u.csv").write_text("a,b,y,g,i,w,d\n" + "\n".join(row.rsplit(",", 1)[0] + ",0" for row in rows) + "\n")
     other = run("classify", "u.csv", "u.csv", *roles, "--after", "z.stope", "-k", "1", "-o", "p.csv", cwd=tmp_path, code=None)
     assert other.code in (0, 2, 3) and len(other.error_lines()) == (other.code != 0)
+
+
+def wide_rows(n_rows, n_more):
+    """Large and negative whole numbers, two equal columns, dates, texts, gaps, and many columns besides."""
+    random = np.random.default_rng(8)
+    rows = []
+    for i in range(n_rows):
+        more = ",".join(f"{v:.3f}" for v in random.normal(size=n_more))
+        rows.append(f"{-20_000 * i},{i * i * 1_000_003},{i % 7}.5,{i % 7}.5,2024-0{i % 9 + 1}-11,{'Łáé'[i % 3]}{i % 4},,{'' if i % 5 == 0 else i % 3},{more},{'no' if i % 3 else 'yes'},{-1e6 + i * 3}")
+    return "neg,large,same,same2,day,text,none,gap," + ",".join(f"m{i}" for i in range(n_more)) + ",y,n\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize("n_more, target", [(2, "y"), (60, "y"), (60, "n"), (2, "n"), (60, None), (0, "neg")])
+def test_pages_show_large_numbers_dates_gaps_and_many_columns(tmp_path, n_more, target):
+    (tmp_path / "t.csv").write_text(wide_rows(60, n_more))
+    run("report", "t.csv", *(["--target", target] if target else []), "--max-columns", "12", "-o", "r.html", cwd=tmp_path)
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("<section") == page.count("</section>") and "nan" not in page and "−" in page
+    run("stats", "t.csv", *(["--by", target] if target == "y" else []), "--report", "s.html", cwd=tmp_path)
+    run("pca", "t.csv", "--select", "large", "--report", "p.html", "-o", "p.csv", cwd=tmp_path)
+    assert "</html>" in (tmp_path / "s.html").read_text() and "</html>" in (tmp_path / "p.html").read_text()
+
+
+def test_correlations_of_short_floats_are_those_of_the_same_doubles(tmp_path):
+    random = np.random.default_rng(3)
+    x = random.normal(size=(40, 3)).astype("f4")
+    x[::7, 1] = np.nan
+    x[1::5, 2] = np.nan
+    np.save(tmp_path / "short.npy", x)
+    np.save(tmp_path / "long.npy", x.astype("f8"))
+    for method in ["pearson", "spearman"]:
+        words = ["--correlation", "-", "--method", method]
+        expected = run("stats", "long.npy", *words, cwd=tmp_path).out
+        assert run("stats", "short.npy", *words, cwd=tmp_path).out.replace(b"short", b"long") == expected
+
+
+def test_filled_moments_are_moments_and_filled_days_are_days(tmp_path):
+    rows = [f"{i % 7},2024-01-{i % 28 + 1:02d}{'T12:30:00' if i % 2 else 'T00:00:00'},2024-02-{i % 28 + 1:02d}" for i in range(30)]
+    rows[4], rows[9] = "4,,2024-02-05", "2,2024-01-10T12:30:00,"
+    (tmp_path / "t.csv").write_text("a,moment,day\n" + "\n".join(rows) + "\n")
+    run("impute", "t.csv", "-k", "3", "-o", "f.csv", "--model-out", "f.stope", cwd=tmp_path)
+    filled = [line.split(",") for line in (tmp_path / "f.csv").read_text().splitlines()]
+    assert "T" in filled[5][1] and filled[5][1] and "T" not in filled[10][2] and filled[10][2].startswith("2024-02-")
+    (tmp_path / "u.arff").write_text("@relation r\n@attribute a {x,y}\n@attribute moment real\n@attribute day real\n@data\nx,1,2\n")
+    assert run("predict", "f.stope", "u.arff", "-o", "p.csv", cwd=tmp_path, code=3).err == (
+        "stope: u.arff: the attribute 'a' is nominal here and numeric in the training table\n")

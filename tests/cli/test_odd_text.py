@@ -52,6 +52,12 @@ def test_arff_words_end_at_braces_quotes_and_brackets(tmp_path):
     assert csv_of(path) == "x,a b,c,d\n1.0,2,p,1970-01-02\n3.0,4,q r,1970-01-03\n5.0,6,s,\n"
 
 
+def test_arff_numbers_stand_between_blanks_and_tabs(tmp_path):
+    header = "\n".join(f"@attribute {name} real" for name in "abc")
+    path = arff(tmp_path, header, "1\t,2 ,\t3\n 4,\t5\t, 6 \n7,8,9\t\n")
+    assert csv_of(path) == "a,b,c\n1.0,2.0,3.0\n4.0,5.0,6.0\n7.0,8.0,9.0\n"
+
+
 def test_arff_escapes_may_end_a_word(tmp_path):
     path = arff(tmp_path, "@attribute c string", "'a\\\\'\n'tab\\t'\n'\\101\\60'\n'q\\''\n")
     assert csv_of(path) == "c\na\\\n\"tab\t\"\nA0\nq'\n"
