@@ -38,8 +38,8 @@ Counted are:
 {suites}
 {missing}
 The Python package, the server and the JVM binding have tests of their own, which are not counted here. Neither is `tests/fault/alloc_fault_test.cpp`.
-In this build it ends by a signal: at `-O1` with counters clang 19 gives `_Unwind_Resume` a register that holds no exception (in `csv::read_head`). Its
-code at `-O2`, and without counters at `-O1`, is right; the test passes in the release and under the sanitizers.
+In this build it ends by a signal: at `-O1` with counters clang 19 gives `_Unwind_Resume` a register that holds no exception (in `csv::read_head`). At
+`-O2`, and without counters, the code has no such register; the test passes in the release and under the sanitizers.
 
 A branch is one of the two outcomes of a condition. It is covered where one instance of a template has it, and one of the copies that are compiled
 once per instruction set. The goal is {base} % of the branches of `base` and `io`, and {other} % of every other room.

@@ -197,7 +197,8 @@ TEST(Jobs, Pairs) {
   }
   const Table none = handle_of(data.take({}));
   const stope_array nothing = {nullptr, 12, 0, 8, 8, STOPE_FLOAT64, -1, nullptr, nullptr};
-  EXPECT_OK(stope_pairwise_distances(table, none, gower, nullptr, &nothing, &failure));
+  EXPECT_REFUSED(stope_pairwise_distances(table, none, gower, nullptr, &nothing, &failure), STOPE_INVALID_DATA,
+                 "the training table has no rows");
 }
 
 TEST(Jobs, NeighborsVotesAndMeans) {

@@ -52,6 +52,12 @@ def test_arff_words_end_at_braces_quotes_and_brackets(tmp_path):
     assert csv_of(path) == "x,a b,c,d\n1.0,2,p,1970-01-02\n3.0,4,q r,1970-01-03\n5.0,6,s,\n"
 
 
+def test_arff_numbers_stand_between_blanks_and_tabs(tmp_path):
+    header = "\n".join(f"@attribute {name} real" for name in "abc")
+    path = arff(tmp_path, header, "1\t,2 ,\t3\n 4,\t5\t, 6 \n7,8,9\t\n")
+    assert csv_of(path) == "a,b,c\n1.0,2.0,3.0\n4.0,5.0,6.0\n7.0,8.0,9.0\n"
+
+
 def test_arff_escapes_may_end_a_word(tmp_path):
     path = arff(tmp_path, "@attribute c string", "'a\\\\'\n'tab\\t'\n'\\101\\60'\n'q\\''\n")
     assert csv_of(path) == "c\na\\\n\"tab\t\"\nA0\nq'\n"
@@ -106,3 +112,20 @@ def test_a_stream_that_is_damaged_in_a_pipe_is_refused(tmp_path):
     for at in range(8, 300, 7):
         done = run("info", "-", stdin=whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:], code=None)
         assert done.code in (0, 3, 4) and len(done.error_lines()) == (done.code != 0), done.err
+
+
+def test_threads_of_a_long_file_tell_its_first_ragged_record(tmp_path):
+    lines = ["x,y,z"] + [f"{i},{i}" if i % 70_001 == 3 else f"{i},{i},{i},9" if i % 90_001 == 5 else f"{i},{i},{i}" for i in range(400_000)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    expected = run("info", tmp_path / "t.csv", "--allow-ragged", "--threads", 1, "--json").json()["warnings"]
+    assert any("line 5" in str(warning) for warning in expected), expected
+    for threads in [2, 4]:
+        assert run("info", tmp_path / "t.csv", "--allow-ragged", "--threads", threads, "--json").json()["warnings"] == expected
+
+
+def test_many_columns_keep_the_order_in_which_their_values_appear(tmp_path):
+    n = 30_000
+    (tmp_path / "t.csv").write_text(",".join(f"c{i}" for i in range(n)) + "\n" + "\n".join(",".join([v] * n) for v in "zay") + "\n")
+    words = ["info", tmp_path / "t.csv", "--json", "--nominal-order"]
+    for order, wanted in [("appearance", ["z", "a", "y"]), ("sorted", ["a", "y", "z"])]:
+        assert {tuple(column["values"]) for column in run(*words, order).json()["columns"]} == {tuple(wanted)}

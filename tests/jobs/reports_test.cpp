@@ -201,5 +201,52 @@ TEST(Reports, AreJsonAndTextOfTheirType) {
   EXPECT_NE(to_json(report).find("\"seconds\":0.0"), std::string::npos);
 }
 
+bool has(const std::string& text, const std::string& line) {
+  return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+TEST(Reports, OfFiltersSayWhatTheyRuledOut) {
+  SearchReport report;
+  EXPECT_TRUE(has(to_text(report), "search    0 pairs in 0.000 s (0 per second), 0 distances computed"))
+      << to_text(report);
+  report.scanned = 9;
+  report.skipped = 4;
+  report.listed = 2;
+  EXPECT_TRUE(has(to_text(report), "filter    9 pairs compared, 4 ruled out in blocks, 2 listed")) << to_text(report);
+  report.opened = 3;
+  report.uncertified = 1;
+  report.gpu_seconds = {{"scan", 0.25}, {"rerank", 0.001}};
+  const std::string text = to_text(report);
+  EXPECT_TRUE(has(text, "filter    9 pairs compared, 4 ruled out in blocks, 2 listed, 3 groups of boxes opened"))
+      << text;
+  EXPECT_TRUE(has(text, "gpu       scan 250 ms, rerank 1 ms")) << text;
+  EXPECT_TRUE(has(text, "fall-back 1 queries by the reference")) << text;
+}
+
+TEST(Reports, OfPassesSayHowManyThereWere) {
+  DecomposeReport report;
+  report.backend = "avx2";
+  report.method = "lsqr";
+  EXPECT_EQ(to_text(report).find("passes"), std::string::npos);
+  report.products = 8;
+  report.iterations = 4;
+  EXPECT_TRUE(has(to_text(report), "passes    8 products of the matrix, 4 steps, avx2")) << to_text(report);
+  report.method = "block lanczos";
+  EXPECT_TRUE(has(to_text(report), "passes    8 products of the matrix, 4 restarts, avx2")) << to_text(report);
+  StatsReport statistics;
+  EXPECT_NE(to_text(statistics).find("pass      0 bytes of values in 0.000 s (0 bytes per second)"), std::string::npos);
+  EXPECT_EQ(to_text(statistics).find("again"), std::string::npos);
+  statistics.second_pass_seconds = 0.5;
+  EXPECT_TRUE(has(to_text(statistics), "again     0.500 s for histograms and distinct values")) << to_text(statistics);
+  DiscretizeReport cuts;
+  EXPECT_EQ(to_json(cuts).find("gpu_seconds"), std::string::npos);
+  cuts.gpu_seconds = 0.5;
+  EXPECT_NE(to_json(cuts).find("\"gpu_seconds\":0.5"), std::string::npos);
+  ImputeReport filled;
+  EXPECT_EQ(to_text(filled).find("search "), std::string::npos) << "nothing was searched";
+  filled.search.method = "reference";
+  EXPECT_NE(to_text(filled).find("method    reference"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace stope
