@@ -67,17 +67,11 @@ bool has_room_for_clusters(const TensorFilter& filter, const TensorFilterSpec& s
   return bytes <= gpu_budget(free, 0) && (run.memory_limit == 0 || checked::add(size.bytes, bytes) <= run.memory_limit);
 }
 
-// Puts the table on one GPU into clusters, if a sample has clusters and the search is large enough, or if
-// STOPE_BLOCK_ORDER says so. A later search of a kept filter does not ask again.
-void order_rows(TensorFilter& filter, const TensorFilterSpec& spec, const Fitted& fitted, std::int64_t n_queries,
-                std::int64_t k, ThreadPool& pool, const RunOptions& run) {
-  // Smaller searches take less than what leaves tiles out. With more neighbours a search scans all tiles.
-  constexpr std::int64_t kLeastRows = std::int64_t{1} << 17, kLeastQueries = 1024, kMostNeighbors = 24;
-  const std::string_view order = environment::word(environment::Variable::block_order);
-  const bool forced = order == "near";
-  const bool large = fitted.n_rows() >= kLeastRows && n_queries >= kLeastQueries && k <= kMostNeighbors;
-  if (order == "table" || !(forced || large) || filter.in_bytes() || filter.takes_missing() || !fitted.all_finite())
-    return;
+// Puts the table on one GPU into clusters, if STOPE_BLOCK_ORDER says so.
+void order_rows(TensorFilter& filter, const TensorFilterSpec& spec, const Fitted& fitted, ThreadPool& pool,
+                const RunOptions& run) {
+  const bool forced = environment::word(environment::Variable::block_order) == "near";
+  if (!forced || filter.in_bytes() || filter.takes_missing() || !fitted.all_finite()) return;
   if (!has_room_for_clusters(filter, spec, run)) return;
   const ClusterCentres centres = find_centres(fitted, forced, pool, run.cancel);
   if (centres.n > 0) filter.make_clusters(centres.rows.data(), centres.n, centres.most_radius);
@@ -204,7 +198,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       ThreadPool pool(std::min(plan_.threads, kLoaderThreads));
       RowLoader(gpu, fitted_, run_.memory_limit).load(*filter, 0, 0, fitted_.n_rows(), pool, run_.cancel);
       fitted_.check_rows(plan_.threads, run_.cancel);
-      order_rows(*filter, as, fitted_, n_queries_, k_, pool, run_);
+      order_rows(*filter, as, fitted_, pool, run_);
       return filter;
     };
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
