@@ -29,10 +29,9 @@ STOPE_HD constexpr std::int32_t group_row(std::int32_t first, int i) {
 /// Which tiles a block of threads scans, and for which queries, where tiles are left out (clusters/clusters.hpp).
 /// Segment s of S has every S-th tile of its block's list, from the s-th on.
 struct ChosenTiles {
-  const std::int32_t* queries =
-      nullptr;  ///< the query of each place, padded to whole blocks; null: all tiles are scanned
-  const std::int32_t* tiles = nullptr;  ///< [block][stride]
-  const std::int32_t* sizes = nullptr;  ///< per block
+  const std::int32_t* queries = nullptr;  ///< the query of each place, in whole blocks; null: all tiles are scanned
+  const std::int32_t* tiles = nullptr;    ///< [block][stride]
+  const std::int32_t* sizes = nullptr;    ///< per block
   std::int64_t stride = 0;
   std::int64_t n_segments = 0;
 };
