@@ -28,14 +28,14 @@ inline double gpu_trial_seconds(double trials, std::int64_t n_classes) {
   return trials * (n_classes == 2 ? 0.52e-12 : 0.95e-12);
 }
 
-/// What gains take besides, for `values` values: on one CPU thread, measured roughly, and on a GPU, a guess.
+/// What gains take besides, for `values` values, on one CPU thread and on a GPU.
 inline double gain_seconds(double values, Criterion criterion, std::int64_t n_classes) {
   if (criterion == Criterion::discernibility) return 0.0;
-  return values * (criterion == Criterion::gini ? 10e-9 : 8e-9 + 1e-9 * static_cast<double>(n_classes));
+  return values * (criterion == Criterion::gini ? 17e-9 : 14e-9 + 3.5e-9 * static_cast<double>(n_classes));
 }
 inline double gpu_gain_seconds(double values, Criterion criterion, std::int64_t n_classes) {
   if (criterion == Criterion::discernibility) return 0.0;
-  return values * (criterion == Criterion::gini ? 1e-11 : 1e-11 + 3e-12 * static_cast<double>(n_classes));
+  return values * (criterion == Criterion::gini ? 3.5e-11 : 3e-11 + 3e-12 * static_cast<double>(n_classes));
 }
 
 /// GPU costs of a call whose memory is kept (device/kept_memory.hpp). kGpuCallSeconds: seconds besides the copy.
