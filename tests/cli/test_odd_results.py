@@ -77,9 +77,8 @@ def test_long_names_are_cut_on_a_terminal_alone(tmp_path):
 
 def test_markdown_keeps_bars_backslashes_and_tabs_in_their_cells(tmp_path):
     (tmp_path / "t.csv").write_text('c,x\n"a|b",1\n"a\\|b",2\n"end\\",3\n"t\tab",4\n"\\n",5\n')
-    text = run("convert", "t.csv", "-", "--output-format", "md", cwd=tmp_path, code=None)
-    if text.code == 0:
-        assert all(line.count("|") - line.count("\\|") == 3 for line in text.text.splitlines())
+    cells = [line.split(" ", 2)[1] for line in run("convert", "t.csv", "-", "--output-format", "md", cwd=tmp_path).text.splitlines()[2:]]
+    assert cells == ["a\\|b", "a\\\\\\|b", "end\\\\", "t", "\\n"]
     listed = run("info", "t.csv", "--format", "md", cwd=tmp_path).text
     assert listed.count("\n") == 4
 
@@ -95,10 +94,10 @@ def test_pages_quote_their_command_and_name_standard_input(folder, tmp_path):
     text = (folder / "t.csv").read_bytes()
     (tmp_path / "it's.csv").write_bytes(text)
     run("report", "it's.csv", "--target", "y", "-o", "r.html", cwd=tmp_path)
-    assert "it&#39;" in (tmp_path / "r.html").read_text() or "it'" in (tmp_path / "r.html").read_text()
+    assert "it&#39;s.csv" in (tmp_path / "r.html").read_text()
     assert run("report", "-", "--target", "y", "-o", "r.html", "--json", cwd=tmp_path, stdin=text).json()["command"] == "report"
     assert "standard input" in (tmp_path / "r.html").read_text()
-    assert "from 0 to" in run("report", "it's.csv", "--max-columns", "-1", "-o", "r.html", cwd=tmp_path, code=None).err or True
+    assert "--max-columns: -1 is not from 0 to 500" in run("report", "it's.csv", "--max-columns", "-1", "-o", "r.html", cwd=tmp_path, code=2).err
     pages = [["stats", "-"], ["stats", "-", "--by", "y"], ["pca", "-", "--select", "a,b,n"], ["tree", "-", "--target", "y", "--select", "a,b", "-o", "t.txt"],
              ["evaluate", "-", "--target", "n", "--select", "a,b", "-k", "1,3"], ["evaluate", "-", "--target", "y", "--select", "a,b", "-k", "3", "--holdout", "0.3"]]
     for words in pages:
@@ -126,7 +125,7 @@ def test_gram_files_are_checked_into_json_and_a_file(tmp_path):
     wrong = bytearray((tmp_path / "z.gram").read_bytes())
     wrong[16:] = np.full(40, np.nan, "<f4").tobytes()
     (tmp_path / "z.gram").write_bytes(wrong)
-    text = run("check", "a.gram", "z.gram", cwd=tmp_path, code=None).text
+    text = run("check", "a.gram", "z.gram", cwd=tmp_path, code=1).text
     assert "WRONG   40 of 40 numbers" in text and text.count("  column ") < 40 and "  ...\n" in text
 
 
