@@ -100,12 +100,14 @@ def leaks(seconds, seed):
     """Every command that writes files under LeakSanitizer, then every job with failing allocations, as often as time allows."""
     from writers import JOBS
     failures, runs, began = [], 0, time.monotonic()
+    files = RELEASE / "libstope_files.so"  # a build with a sanitizer has no plug-in of its own
+    plugin = {"STOPE_FILES_PLUGIN": str(files)} if files.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
         make = "import sys; sys.path.insert(0, 'tests/cli'); import writers; writers.make_inputs(sys.argv[1])"
         code, log = execute([sys.executable, "-c", make, folder], 300, STOPE_BIN=str(RELEASE / "cli" / "stope"))
         failures += [log[-2000:]] if code else []
         for name, (args, _) in JOBS.items():
-            done = subprocess.run([ASAN / "cli" / "stope", *map(str, args)], cwd=folder, env=os.environ | SANITIZED,
+            done = subprocess.run([ASAN / "cli" / "stope", *map(str, args)], cwd=folder, env=os.environ | SANITIZED | plugin,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             runs += 1
             if done.returncode != 0:
