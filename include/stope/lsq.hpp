@@ -41,10 +41,10 @@ class LinearModel {
  public:
   /// Fits the label column of `table`: it is numeric, and not missing in a row that counts. A column of role weight
   /// weights the rows (>= 0; a row of weight 0 is left out). If alpha is 0 and columns depend on one another or
-  /// outnumber the rows, this is the solution of least norm. Throws invalid_argument for alpha < 0 and for standard
-  /// errors where there are none (alpha > 0, more features than rows, a matrix beyond the memory budget). Throws
-  /// invalid_data for the data that Pca::fit refuses, and unsupported where lsqr did not converge within
-  /// max_iterations.
+  /// outnumber the rows, this is the solution of least norm. Throws invalid_argument for alpha, tolerance or
+  /// max_iterations below 0 and for standard errors where there are none (alpha > 0, more features than rows, a matrix
+  /// beyond the memory budget). Throws invalid_data for the data that Pca::fit refuses, and unsupported where lsqr did
+  /// not converge within max_iterations.
   static LinearModel fit(const Table& table, const LsqOptions& options, const RunOptions& run = {});
   /// Fits every column of role label, in the table's order. Each model has the bits that fit() gives with its label
   /// alone. The features are summed up and decomposed once; each label adds some passes over the table.

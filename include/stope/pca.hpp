@@ -43,10 +43,11 @@ class Pca {
   /// decomposes the matrix of the smaller side: covariances of the features, or products of the rows where these are
   /// fewer. Otherwise it runs block Lanczos on the table. Signs: each component's entry of largest magnitude (the first
   /// of equal ones) is positive. Throws invalid_argument for a bad n_components (negative, not whole, more than
-  /// min(rows, features)), and for a share or whiten without centring; invalid_data for a table without rows or
-  /// features; for missing, infinite and nominal values what docs/numerics/pca.md says; out_of_memory naming the bytes;
-  /// unsupported where block Lanczos did not converge. Cost for n rows and p features: n p min(n, p) multiplications
-  /// and about 9 min(n, p)^3 more, or, with block Lanczos, one pass over the table for every 8 products.
+  /// min(rows, features)), a tolerance or max_iterations below 0, and for a share or whiten without centring;
+  /// invalid_data for a table without rows or features; for missing, infinite and nominal values what
+  /// docs/numerics/pca.md says; out_of_memory naming the bytes; unsupported where block Lanczos did not converge. Cost
+  /// for n rows and p features: n p min(n, p) multiplications and about 9 min(n, p)^3 more, or, with block Lanczos, one
+  /// pass over the table for every 8 products.
   static Pca fit(const Table& table, const PcaOptions& options, const RunOptions& run = {});
   /// The same fit, bit for bit, of rows in memory whose columns are the features; they have these names, or x0, x1, ...
   /// if there are none. Rows are read where they lie, without a table. Returns nothing where that is not possible: for
