@@ -69,8 +69,7 @@ TEST(MakePlan, AThreadOfAFilterHoldsTheListsOfItsTileAndNoMore) {
     run.threads = threads;
     return make_plan(demand, {}, {.engine = Engine::cpu_filter}, run).memory_planned;
   };
-  EXPECT_EQ(planned(3) - planned(2),
-            TileSearch::bytes(demand.filter_columns) + kScanTileQueries * demand.list_bytes);
+  EXPECT_EQ(planned(3) - planned(2), TileSearch::bytes(demand.filter_columns) + kScanTileQueries * demand.list_bytes);
 }
 
 TEST(MakePlan, ATableInPartsIsEncodedOnceForManyQueries) {
