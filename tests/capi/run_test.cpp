@@ -202,7 +202,9 @@ TEST(Runs, OutliveTheirHandleWhereABuilderUsesThem) {
   Builder builder;
   EXPECT_OK(stope_builder_new(0, first, builder.out(), &failure));
   EXPECT_OK(stope_builder_column(builder, "x", STOPE_REGULAR, "real", nullptr, 0, &failure));
+  stope_run* const gone = first;
   first = {};
+  stope_run_cancel(gone);
   const JobRun second = make_run();
   stope_run_cancel(second);
   const double rows[] = {1, 2};

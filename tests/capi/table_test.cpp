@@ -255,6 +255,13 @@ TEST(Tables, ReleaseArrowStructuresWhateverFails) {
             STOPE_UNSUPPORTED);
   EXPECT_EQ(arrow_schema.release, nullptr);
   EXPECT_EQ(device.array.release, nullptr);
+  EXPECT_OK(stope_table_to_arrow(table, &arrow_schema, &batch, &failure));
+  EXPECT_REFUSED(stope_table_from_arrow_array(nullptr, &batch, nullptr, nullptr, out.out(), &failure),
+                 STOPE_INVALID_ARGUMENT, "'schema' is a null pointer");
+  EXPECT_EQ(batch.release, nullptr);
+  EXPECT_REFUSED(stope_table_from_arrow_array(&arrow_schema, nullptr, nullptr, nullptr, out.out(), &failure),
+                 STOPE_INVALID_ARGUMENT, "'batch' is a null pointer");
+  EXPECT_EQ(arrow_schema.release, nullptr);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "expect_error.hpp"
 #include "knn/cuda_abi.hpp"
+#include "knn/filter/tile_search.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -58,6 +59,17 @@ TEST(MakePlan, AThreadIsStartedForAQuarterOfAMillisecond) {
   EXPECT_EQ(threads(0.0008), 3);
   EXPECT_EQ(threads(1.0), 64);
   EXPECT_EQ(threads(std::numeric_limits<double>::infinity()), 64);
+}
+
+TEST(MakePlan, AThreadOfAFilterHoldsTheListsOfItsTileAndNoMore) {
+  const Demand demand = demand_of(std::int64_t{1} << 20);
+  RunOptions run;
+  run.memory_limit = 4 * kGigabyte;
+  const auto planned = [&](int threads) {
+    run.threads = threads;
+    return make_plan(demand, {}, {.engine = Engine::cpu_filter}, run).memory_planned;
+  };
+  EXPECT_EQ(planned(3) - planned(2), TileSearch::bytes(demand.filter_columns) + kScanTileQueries * demand.list_bytes);
 }
 
 TEST(MakePlan, ATableInPartsIsEncodedOnceForManyQueries) {
