@@ -41,7 +41,7 @@ inline double gpu_gain_seconds(double values, Criterion criterion, std::int64_t 
 /// GPU costs of a call whose memory is kept (device/kept_memory.hpp). kGpuCallSeconds: seconds besides the copy.
 /// kGpuCopyRate: bytes a second through pinned memory. More of that than kKeptPinned is pinned anew by every call, at
 /// kPinnedRate bytes a second, for two columns.
-inline constexpr double kGpuCallSeconds = 0.001, kGpuCopyRate = 28e9, kPinnedRate = 1.5e9;
+inline constexpr double kGpuCallSeconds = 0.001, kGpuCopyRate = 17e9, kPinnedRate = 1.5e9;
 inline constexpr std::int64_t kKeptPinned = std::int64_t{64} << 20;
 
 inline double gpu_call_seconds(std::int64_t bytes, std::int64_t n_rows) {

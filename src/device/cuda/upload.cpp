@@ -12,7 +12,7 @@ namespace {
 // One thread copies about 8 GB/s, and the bus can take 55. A thread pays only for what takes longer to copy than it
 // takes to start.
 int threads_for(std::int64_t bytes) {
-  constexpr std::int64_t kMost = 16, kShare = std::int64_t{2} << 20;
+  constexpr std::int64_t kMost = 8, kShare = std::int64_t{2} << 20;
   const std::int64_t there = std::max(std::thread::hardware_concurrency(), 1U);
   return static_cast<int>(std::clamp<std::int64_t>(bytes / kShare, 1, std::min(there, kMost)));
 }
