@@ -329,6 +329,22 @@ TEST(BoxesOverBoxes, ExcludedRowsAndRadii) {
   }
 }
 
+// The work space of a search serves the next one: of lists too long to be kept as sums, and of rows within a radius.
+TEST(BoxesOverBoxes, ASearchTakesNoBoundFromTheSearchBefore) {
+  Case c;
+  c.train = table_like([](Random& random, std::int64_t, int) { return random.uniform(); }, 4000, 2, 26);
+  c.query = table_like([](Random& random, std::int64_t, int) { return random.uniform(); }, 20, 2, 27);
+  const KnnIndex index = KnnIndex::fit(c.train, c.knn);
+  for (const double radius : {std::nan(""), 0.2}) {
+    c.radius = radius;
+    c.search.n_neighbors = 300;
+    const Neighbors expected = under(Forced("reference", "", "", 128, 0), c, index, 1);
+    const Forced forced("scalar", "near", "", 1000, 0, "queries");
+    (void)index.kneighbors(c.query, {.n_neighbors = 1}, {.threads = 1});
+    expect_same(under(forced, c, index, 1), expected);
+  }
+}
+
 // Equal rows stand in their order. A query that has k of them needs none of the others.
 TEST(BoxesOverBoxes, EqualRowsCloseTheBoxesBehindThem) {
   Case c;
