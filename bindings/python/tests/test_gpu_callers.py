@@ -8,7 +8,7 @@ import pytest
 from stope import NearestNeighbors, _core, column_stats, errors
 from stope._device import device_kneighbors, device_view
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="needs an NVIDIA GPU and PyTorch")
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU and PyTorch")
 
 N_ROWS, N_QUERIES, N_COLUMNS, K = 20_000, 300, 24, 7
