@@ -179,6 +179,15 @@ def test_every_part_has_the_header_that_is_said(tmp_path):
         assert "b.csv:1: " + said in run("info", both, "--header", "yes", code=3).err
 
 
+def test_a_first_part_whose_head_is_all_comments_is_read(tmp_path):
+    (tmp_path / "1.csv").write_text("# said about this table\n" * 40_000 + "1,2\n")
+    (tmp_path / "2.csv").write_text("3,4\n")
+    words = ["convert", str(tmp_path / "?.csv"), "-", "--comment", "#", "--header", "no"]
+    expected = run(*words).text
+    assert expected.endswith("1,2\n3,4\n")
+    assert run(*words, "--memory-limit", "1MB").text == expected
+
+
 def test_parts_without_records_say_nothing_of_the_header(tmp_path):
     for name, text in [("a", " \n\n"), ("b", "# a comment\n"), ("c", "x,y\n1,p\n"), ("d", "# another\n"), ("e", "x,y\r2,q\r"), ("f", "x,y\n3,p\n")]:
         (tmp_path / f"{name}.csv").write_bytes(text.encode())
