@@ -295,14 +295,15 @@ class NamesBeside {
         error_ = std::current_exception();
       }
     };
-    if (threads > 1 && table.columns.size() > kFewNames) {
+    bool runs_beside = threads > 1 && table.columns.size() > kFewNames;
+    if (runs_beside) {
       try {
         thread_ = std::jthread(check);
-        return;
       } catch (const std::system_error&) {
-        // the system has no thread to give
+        runs_beside = false;  // the system has no thread to give
       }
     }
+    if (runs_beside) return;
     check();
     throw_if_bad();
   }

@@ -161,7 +161,10 @@ class Joiner {
     // The first part may be a header alone; then it is the others that say what the columns are.
     const Plan plan = make_plan(first, plain, nullptr, run_.cancel);
     dialect_ = plan.rules.dialect;
-    const FirstRecord names = first_of(first).value();  // add() leaves out parts without a record until there is one
+    // A part that is not kept has no whole record in its head if its first line is longer.
+    const std::optional<FirstRecord> found = first_of(first);
+    if (!found.has_value()) return;
+    const FirstRecord& names = *found;
     if (!has_header(first, names, plain)) return;
     for (std::size_t i = 1; i < parts_.size(); ++i) {
       const Text text = head_text(i);
