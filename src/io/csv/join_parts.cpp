@@ -78,7 +78,7 @@ class Joiner {
     part.first_line = part.text.first_line;
     part.separator = part.text.separator;
     // Later on, a blank line is a row of a table of one column.
-    if (part.size == 0 || (parts_.empty() && !has_record(part.text.view))) return;
+    if (part.size == 0 || (parts_.empty() && record_begin(part.text.view) == part.size)) return;
     parts_.push_back(std::move(part));
     Part& last = parts_.back();
     const std::int64_t held = (last.bytes ? last.bytes->held : 0) + last.text.converted.size();
@@ -91,21 +91,22 @@ class Joiner {
     }
   }
 
-  // Whether there is more than blank lines and comments.
-  bool has_record(std::string_view text) const {
+  // Where the first record begins, behind blank lines and comments; without a record: the text's end.
+  std::int64_t record_begin(std::string_view text) const {
     Dialect dialect;
     dialect.comment = options_.comment;
     for (std::int64_t at = 0; at < std::ssize(text);) {
       const Record record = scan_record(text, at, dialect, [](std::int64_t, std::int64_t) {});
-      if (!record.comment && !record.blank) return true;
+      if (!record.comment && !record.blank) return at;
       at = record.next;
     }
-    return false;
+    return std::ssize(text);
   }
 
-  // What the decision about headers needs of a part that is not kept.
-  static std::string head_of(const Part& part) {
-    std::string_view head = part.text.view.substr(0, kSampleBytes);
+  // What the decision about headers needs of a part that is not kept. Comments in front are part of it.
+  std::string head_of(const Part& part) const {
+    const std::int64_t begin = std::min(record_begin(part.text.view), budget_ / 2);
+    std::string_view head = part.text.view.substr(0, static_cast<std::size_t>(begin + kSampleBytes));
     if (head.size() < part.text.view.size()) head = head.substr(0, head.rfind('\n') + 1);
     return std::string(head);
   }
