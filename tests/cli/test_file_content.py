@@ -84,6 +84,6 @@ def test_a_cell_of_a_sheet_is_found_with_a_schema(tmp_path):
     (tmp_path / "s.json").write_text(json.dumps({"columns": [
         {"name": "x", "type": "real"}, {"name": "y", "type": "nominal", "role": "label"}]}))
     assert "t.xlsx:3: " in run("evaluate", tmp_path / "t.xlsx", "--schema", tmp_path / "s.json", code=3).err
-    # Of a column in one of several workbooks only the files are known.
+    # With several workbooks the message knows the files, but not the row.
     book.save(tmp_path / "u.xlsx")
     assert "xlsx" in run("evaluate", str(tmp_path / "*.xlsx"), "--schema", tmp_path / "s.json", code=3).err
