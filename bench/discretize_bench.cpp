@@ -193,13 +193,14 @@ void run(stope::bench::Words& words) {
   }
   std::uint64_t answer = 0xcbf29ce484222325U;  // FNV-1a over scores and cuts
   std::int64_t different = 0;
-  for (std::size_t a = 0; a < ours.best.size(); ++a) {
-    const d::AttributeBest& best = ours.best[a];
+  std::size_t attribute = 0;
+  for (const d::AttributeBest& best : ours.best) {
     for (const std::uint64_t part :
          {static_cast<std::uint64_t>(best.worth.w), __builtin_bit_cast(std::uint64_t, best.cut)}) {
       answer = (answer ^ part) * 0x100000001b3U;
     }
-    if (rival && (best.worth.w != theirs[a].worth.w || best.cut != theirs[a].cut)) ++different;
+    const d::AttributeBest& their = rival ? theirs[attribute++] : best;
+    if (best.worth.w != their.worth.w || best.cut != their.cut) ++different;
   }
   std::printf(
       "{\"rows\": %lld, \"columns\": %lld, \"classes\": %lld, \"backend\": \"%s\", \"threads\": %d, \"answer\": "

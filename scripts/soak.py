@@ -3,11 +3,17 @@
 
   scripts/soak.py [MINUTES [FILE]]
   scripts/soak.py --moments N [FILE]
+  scripts/soak.py --fuzz MINUTES [FILE]
 
 The second form ends every command that writes files at N moments by each signal, however long that takes, and does
 nothing else; its file is bench/results/moments_CPU_DATE.json. It needs build/release alone.
+The third form fuzzes each target for MINUTES, STOPE_JOBS targets at a time (default: the CPUs), and does nothing else. A
+target that FILE has with that many minutes is left out, so a run that was ended goes on; one that failed is run again. It needs build/asan
+alone.
 """
 
+import concurrent.futures
+import json
 import math
 import os
 import pathlib
@@ -20,7 +26,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RELEASE, ASAN = ROOT / "build" / "release", ROOT / "build" / "asan"
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "cli")]
-from bench.support.machine import result_path, write_file  # noqa: E402
+from bench.support.machine import commit, result_path, write_file  # noqa: E402
 
 SYMBOLIZER = "/usr/lib/llvm-19/bin/llvm-symbolizer"
 SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1", "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -40,31 +46,39 @@ def execute(words, seconds, **env):
         return 124, (slow.stdout or b"").decode("utf-8", "replace")
 
 
-def fuzzing(seconds, seed):
-    """Every target in turn, from its seeds and what earlier runs have found (build/fuzz-corpus)."""
+def fuzz_targets():
+    """The built targets, with their seeds made anew, and a list of what failed in that."""
     targets = sorted(p for p in (ASAN / "fuzz").glob("*_fuzz") if os.access(p, os.X_OK))
-    findings, dictionaries = ROOT / "build" / "fuzz-findings", ROOT / "fuzz" / "dictionaries"
-    findings.mkdir(exist_ok=True)
+    (ROOT / "build" / "fuzz-findings").mkdir(exist_ok=True)
     _, log = execute([sys.executable, ROOT / "scripts" / "fuzz_seeds.py"], 300)
-    figures, failures = {}, [log] if log else []
+    return targets, ([log] if log else []) + ([] if targets else ["no fuzz target is built"])
+
+
+def fuzz(target, seconds, seed):
+    """One target from its seeds and what earlier runs have found (build/fuzz-corpus): (figures, failures)."""
+    name = target.name.removesuffix("_fuzz")
+    corpus = ROOT / "build" / "fuzz-corpus" / target.name
+    corpus.mkdir(parents=True, exist_ok=True)
+    seeds = [p for p in (ROOT / "fuzz" / "corpus" / name, ROOT / "build" / "fuzz-seeds" / target.name) if p.is_dir()]
+    words = [f"-dict={p}" for p in (ROOT / "fuzz" / "dictionaries").glob(f"{name}.dict")]
+    code, log = execute([target, f"-max_total_time={seconds}", f"-seed={seed % 2**32}", f"-artifact_prefix={ROOT}/build/fuzz-findings/",
+                         "-rss_limit_mb=2048", "-timeout=20", "-max_len=6000", "-print_final_stats=1", *words, corpus, *seeds],
+                        seconds + 300, **SANITIZED)
+    executions = re.search(r"stat::number_of_executed_units: +(\d+)", log)
+    covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
+    edges, features, kept = map(int, covered[-1]) if covered else (0, 0, 0)
+    figures = {"seconds": seconds, "executions": int(executions[1]) if executions else 0, "edges": edges, "features": features,
+               "corpus": kept}
+    return figures, [f"{target.name}: exit {code}: {log[-2000:]}"] if code else []
+
+
+def fuzzing(seconds, seed):
+    """Every target in turn."""
+    targets, failures = fuzz_targets()
+    figures = {}
     for target in targets:
-        each = max(2, int(seconds / len(targets)))
-        name = target.name.removesuffix("_fuzz")
-        corpus = ROOT / "build" / "fuzz-corpus" / target.name
-        corpus.mkdir(parents=True, exist_ok=True)
-        seeds = [p for p in (ROOT / "fuzz" / "corpus" / name, ROOT / "build" / "fuzz-seeds" / target.name) if p.is_dir()]
-        words = [f"-dict={p}" for p in dictionaries.glob(f"{name}.dict")]
-        code, log = execute([target, f"-max_total_time={each}", f"-seed={seed % 2**32}", f"-artifact_prefix={findings}/", "-rss_limit_mb=2048",
-                             "-timeout=20", "-max_len=6000", "-print_final_stats=1", *words, corpus, *seeds], each + 300, **SANITIZED)
-        executions = re.search(r"stat::number_of_executed_units: +(\d+)", log)
-        covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
-        edges, features, kept = map(int, covered[-1]) if covered else (0, 0, 0)
-        figures[target.name] = {"seconds": each, "executions": int(executions[1]) if executions else 0, "edges": edges,
-                                "features": features, "corpus": kept}
-        if code != 0:
-            failures.append(f"{target.name}: exit {code}: {log[-2000:]}")
-    if not targets:
-        failures.append("no fuzz target is built")
+        figures[target.name], found = fuzz(target, max(2, int(seconds / len(targets))), seed)
+        failures += found
     return {"targets": figures, "executions": sum(f["executions"] for f in figures.values()), "failures": failures}
 
 
@@ -137,10 +151,33 @@ def all_moments(n_moments, seed):
     return tests.soak(math.inf, seed, n_moments)
 
 
+def fuzz_each(minutes, seed, path):
+    """Fuzzes each target for `minutes` and writes FILE after each; returns the exit code."""
+    before = json.loads(path.read_text()) if path.exists() else {"runs": [], "targets": {}}
+    targets, failures = fuzz_targets()
+    result = {"runs": [*before["runs"], {"commit": commit(), "seed": seed}], "targets": before["targets"], "failures": failures}
+    left = [t for t in targets if result["targets"].get(t.name, {}).get("seconds", 0) < int(60 * minutes)]
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("STOPE_JOBS", os.cpu_count()))) as pool:
+        running = {pool.submit(fuzz, target, int(60 * minutes), seed): target for target in left}
+        for done in concurrent.futures.as_completed(running):
+            name = running[done].name
+            figures, found = done.result()
+            result["failures"] += found
+            if not found:
+                result["targets"][name] = figures | {"run": len(result["runs"])}
+            result["executions"] = sum(t["executions"] for t in result["targets"].values())
+            write_file(path, "fuzz", result)
+            print(f"{name}: {figures}", *(failure[:1000] for failure in found), sep="\n    ", flush=True)
+    print(path)
+    return 1 if result["failures"] else 0
+
+
 def main():
     words = sys.argv[1:]
     seed = int(os.environ.get("STOPE_SEED", time.time()))
     os.environ.setdefault("STOPE_BIN", str(RELEASE / "cli" / "stope"))
+    if words[:1] == ["--fuzz"]:
+        return fuzz_each(float(words[1]), seed, pathlib.Path(words[2]) if words[2:] else result_path(ROOT / "bench" / "results", "fuzz"))
     if words[:1] == ["--moments"]:
         name, head, work = "moments", {"moments": int(words[1])}, [(all_moments, int(words[1]))]
         words = words[2:]

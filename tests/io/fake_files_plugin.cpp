@@ -82,7 +82,7 @@ StopeFilesFunctions made() {
 }
 }  // namespace
 
-extern "C" StopeFilesFunctions* stope_files() {
+extern "C" const StopeFilesFunctions* stope_files() {
   static StopeFilesFunctions functions = made();  // a test takes its sheets away
   return &functions;
 }
