@@ -6,7 +6,8 @@
 # BUILD is a build folder with libstope_cuda.so, libstope_cuda_watched.so and tests/, possibly from another machine;
 # without it the release is built here. At the end it prints one line per suite, always in the same order. Logs are in
 # build/gpu-logs. STOPE_JOBS is the number of processes on a GPU. STOPE_RANDOM_SECONDS limits random cases,
-# STOPE_SUITE_SECONDS a process.
+# STOPE_SUITE_SECONDS a process. STOPE_CUDA_AS=75 or 80 runs the kernels of Turing or Ampere on a Hopper GPU, by BUILD's
+# libstope_cuda_as_75.so or _80.so (targets stope_cuda_as_75 and stope_cuda_as_80).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-} wanted=" ${*:2} "
@@ -19,7 +20,10 @@ fi
 build=$(realpath "$build")
 logs=$PWD/build/gpu-logs
 rm -rf "$logs" && mkdir -p "$logs"
-export GTEST_COLOR=no STOPE_CUDA_PLUGIN=$build/libstope_cuda.so STOPE_SHARED=${STOPE_SHARED:-$PWD/../shared}
+plugin=$build/libstope_cuda.so watched=$build/libstope_cuda_watched.so as=${STOPE_CUDA_AS:-}
+[ -z "$as" ] || plugin=$build/libstope_cuda_as_$as.so watched=$plugin
+[ -f "$plugin" ] || { echo "there is no $plugin" >&2; exit 2; }
+export GTEST_COLOR=no STOPE_CUDA_PLUGIN=$plugin STOPE_SHARED=${STOPE_SHARED:-$PWD/../shared}
 . scripts/gpus.sh
 jobs=$((${STOPE_JOBS:-4} * n_gpus)) knn=$build/tests/knn_test
 
@@ -74,13 +78,13 @@ report() {
   codes=$(sort -n "$logs/$name".*.code | tail -n 1) seconds=$(sort -n "$logs/$name".*.seconds | tail -n 1)
   passed=$(sum_of 's/.*\[  PASSED  \] ([0-9]+) tests?\..*/\1/p' "$log")
   skipped=$(sum_of 's/.*\[  SKIPPED \] ([0-9]+) tests?, listed below.*/\1/p' "$log")
-  [[ $codes == 0 && $passed -gt 0 && $skipped == 0 ]] || result="FAILED (exit $codes)"
+  [[ $codes == 0 && $passed -gt 0 && ($skipped == 0 || $as == 75) ]] || # Turing lacks what some tests are about result="FAILED (exit $codes)"
   if [[ $name == *check ]]; then
     found=", $(sum_of 's/.* SUMMARY: ([0-9]+) (error|hazard).*/\1/p' "$log") reports"
     missed_kernels "$logs/$name.kernels" >"$logs/$name.missed"
     found+=", $(sed 's/^[a-z]* //' "$logs/$name.kernels" | sort -u | wc -l) kernels, $(wc -l <"$logs/$name.missed") missed"
     # Only Hopper runs all kernels.
-    if [ -s "$logs/$name.missed" ] && [ "$capability" = 9.0 ]; then
+    if [ -s "$logs/$name.missed" ] && [ "$capability$as" = 9.0 ]; then
       result="FAILED (kernels)"
       echo "== $name did not run"
       cat "$logs/$name.missed"
@@ -106,7 +110,7 @@ cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:GainsOnGpu.E
 # Kept memory would hide leaks, bytes behind a block's end, and bytes that nobody wrote.
 # sanitized TOOL CASES [OPTION...]: with fewer tests than processes, some processes never use CUDA.
 sanitized() {
-  suite "$1" 8 env STOPE_ROUNDS=2 STOPE_GPU_KEPT=none STOPE_CUDA_PLUGIN="$build/libstope_cuda_watched.so" bash -c \
+  suite "$1" 8 env STOPE_ROUNDS=2 STOPE_GPU_KEPT=none STOPE_CUDA_PLUGIN="$watched" bash -c \
     'code=0; for program in '"${programs[*]@Q}"'; do "${@:2}" "$program" --gtest_filter="$1" || code=$?; done; exit $code' - "$2" \
     timeout "${STOPE_SANITIZER_SECONDS:-600}" "$sanitizer" --tool "$1" --error-exitcode 9 --require-cuda-init no "${@:3}"
 }

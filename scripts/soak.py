@@ -7,9 +7,8 @@
 
 The second form ends every command that writes files at N moments by each signal, however long that takes, and does
 nothing else; its file is bench/results/moments_CPU_DATE.json. It needs build/release alone.
-The third form fuzzes each target for MINUTES, STOPE_JOBS targets at a time (default: the CPUs), and does nothing else. A
-target that FILE has with that many minutes is left out, so a run that was ended goes on; one that failed is run again. It needs build/asan
-alone.
+The third form fuzzes each target for MINUTES of CPU time, STOPE_JOBS targets at a time (default: the CPUs), and does
+nothing else. FILE is written after each turn of ten minutes, and a run goes on where FILE ends. It needs build/asan alone.
 """
 
 import concurrent.futures
@@ -21,6 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -46,6 +46,9 @@ def execute(words, seconds, **env):
         return 124, (slow.stdout or b"").decode("utf-8", "replace")
 
 
+TURN_SECONDS = 600  # of one target, before the others have their turn
+
+
 def fuzz_targets():
     """The built targets, with their seeds made anew, and a list of what failed in that."""
     targets = sorted(p for p in (ASAN / "fuzz").glob("*_fuzz") if os.access(p, os.X_OK))
@@ -61,13 +64,19 @@ def fuzz(target, seconds, seed):
     corpus.mkdir(parents=True, exist_ok=True)
     seeds = [p for p in (ROOT / "fuzz" / "corpus" / name, ROOT / "build" / "fuzz-seeds" / target.name) if p.is_dir()]
     words = [f"-dict={p}" for p in (ROOT / "fuzz" / "dictionaries").glob(f"{name}.dict")]
-    code, log = execute([target, f"-max_total_time={seconds}", f"-seed={seed % 2**32}", f"-artifact_prefix={ROOT}/build/fuzz-findings/",
-                         "-rss_limit_mb=2048", "-timeout=20", "-max_len=6000", "-print_final_stats=1", *words, corpus, *seeds],
-                        seconds + 300, **SANITIZED)
+    words = [target, f"-max_total_time={seconds}", f"-seed={seed % 2**32}", f"-artifact_prefix={ROOT}/build/fuzz-findings/",
+             "-rss_limit_mb=2048", "-timeout=20", "-max_len=6000", "-print_final_stats=1", *words, corpus, *seeds]
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(["timeout", str(seconds + 300), *words], cwd=ROOT, env=os.environ | SANITIZED, stdout=output,
+                                   stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(process.pid, 0)
+        code = process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        log = output.read().decode("utf-8", "replace")
     executions = re.search(r"stat::number_of_executed_units: +(\d+)", log)
     covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
     edges, features, kept = map(int, covered[-1]) if covered else (0, 0, 0)
-    figures = {"seconds": seconds, "executions": int(executions[1]) if executions else 0, "edges": edges, "features": features,
+    figures = {"cpu_seconds": round(used.ru_utime + used.ru_stime, 1), "executions": int(executions[1]) if executions else 0, "edges": edges, "features": features,
                "corpus": kept}
     return figures, [f"{target.name}: exit {code}: {log[-2000:]}"] if code else []
 
@@ -152,24 +161,31 @@ def all_moments(n_moments, seed):
 
 
 def fuzz_each(minutes, seed, path):
-    """Fuzzes each target for `minutes` and writes FILE after each; returns the exit code."""
+    """Fuzzes each target for `minutes` of CPU time, in turns, and writes FILE after each turn; returns the exit code."""
     before = json.loads(path.read_text()) if path.exists() else {"runs": [], "targets": {}}
     targets, failures = fuzz_targets()
-    result = {"runs": [*before["runs"], {"commit": commit(), "seed": seed}], "targets": before["targets"], "failures": failures}
-    left = [t for t in targets if result["targets"].get(t.name, {}).get("seconds", 0) < int(60 * minutes)]
+    done = {t.name: before["targets"].get(t.name, {"cpu_seconds": 0.0, "executions": 0}) for t in targets}
+    result = {"runs": [*before["runs"], {"commit": commit(), "seed": seed}], "targets": done, "failures": failures}
+
+    writing = threading.Lock()
+
+    def missing(target):
+        return math.ceil(60 * minutes - done[target.name]["cpu_seconds"])
+
+    def one_turn(target):
+        if missing(target) > 0:
+            figures, found = fuzz(target, max(2, min(TURN_SECONDS, missing(target))), seed + int(done[target.name]["cpu_seconds"]))
+            done[target.name] = figures | {name: round(done[target.name][name] + figures[name], 1) for name in ("cpu_seconds", "executions")}
+            failures.extend(found)
+            with writing:
+                write_file(path, "fuzz", result | {"executions": sum(t["executions"] for t in done.values())})
+            print(f"{target.name}: {done[target.name]}", *(failure[:1000] for failure in found), sep="\n    ", flush=True)
+
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("STOPE_JOBS", os.cpu_count()))) as pool:
-        running = {pool.submit(fuzz, target, int(60 * minutes), seed): target for target in left}
-        for done in concurrent.futures.as_completed(running):
-            name = running[done].name
-            figures, found = done.result()
-            result["failures"] += found
-            if not found:
-                result["targets"][name] = figures | {"run": len(result["runs"])}
-            result["executions"] = sum(t["executions"] for t in result["targets"].values())
-            write_file(path, "fuzz", result)
-            print(f"{name}: {figures}", *(failure[:1000] for failure in found), sep="\n    ", flush=True)
+        while not failures and any(missing(t) > 0 for t in targets):
+            list(pool.map(one_turn, targets))  # so that an exception comes out
     print(path)
-    return 1 if result["failures"] else 0
+    return 1 if failures else 0
 
 
 def main():

@@ -1,7 +1,7 @@
 // The CUDA plug-in under watch. The plug-in's own objects are linked to a second copy in which the calls below come
 // here first (ld's --wrap). It writes down which of its kernels a process launched, so that scripts/gpu_check.sh can
-// ask whether a run of tests missed one. It can also have less shared memory than the GPU, so that kernels for other
-// GPUs run on this one, and launch a kernel that fails.
+// ask whether a run of tests missed one. It can also say that the GPU has less shared memory or is older, so that kernels
+// for other GPUs run on this one, and launch a kernel that fails.
 //   STOPE_CUDA_KERNELS=FILE         at the end adds a line per kernel: "launched NAME" or "missed NAME"
 //   STOPE_CUDA_SHARED_MEMORY=BYTES  the most shared memory of a block
 //   STOPE_CUDA_FAILING_KERNEL=trap:N, address:N  right before the N-th launch a kernel traps, or writes where no memory
@@ -19,6 +19,11 @@
 #include <string>
 
 #include "failing_kernels.hpp"
+
+// The compute capability that the GPU pretends to have, as in sm_80; 0: its own (tests/CMakeLists.txt).
+#ifndef STOPE_PRETENDED_SM
+#define STOPE_PRETENDED_SM 0
+#endif
 
 namespace {
 
@@ -81,6 +86,21 @@ __attribute__((destructor)) void write_down() {
   const bool written = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (file >= 0) close(file);
   if (!written) _exit(3);
+}
+
+// The GPU's attribute, or that of the GPU that it pretends to be.
+int pretended(cudaDeviceAttr attribute, int value) {
+  constexpr int kMajor = STOPE_PRETENDED_SM / 10, kMinor = STOPE_PRETENDED_SM % 10;
+  // CUDA C++ Programming Guide, technical specifications: 64 KB a block on Turing, 163 KB on an A100.
+  constexpr int kSharedBytes = (kMajor < 8 ? 64 : 163) * 1024;
+  if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) {
+    const char* const most = std::getenv("STOPE_CUDA_SHARED_MEMORY");
+    if (kMajor != 0) value = std::min(value, kSharedBytes);
+    return most == nullptr ? value : std::min(value, std::atoi(most));
+  }
+  if (kMajor != 0 && attribute == cudaDevAttrComputeCapabilityMajor) return kMajor;
+  if (kMajor != 0 && attribute == cudaDevAttrComputeCapabilityMinor) return kMinor;
+  return value;
 }
 
 }  // namespace
@@ -149,10 +169,7 @@ cudaError_t __wrap_cudaLaunchCooperativeKernel(const void* function, dim3 grid, 
 cudaError_t __real_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int gpu);
 cudaError_t __wrap_cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int gpu) {
   const cudaError_t error = __real_cudaDeviceGetAttribute(value, attribute, gpu);
-  const char* const most = std::getenv("STOPE_CUDA_SHARED_MEMORY");
-  if (error == cudaSuccess && attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin && most != nullptr) {
-    *value = std::min(*value, std::atoi(most));
-  }
+  if (error == cudaSuccess) *value = pretended(attribute, *value);
   return error;
 }
 

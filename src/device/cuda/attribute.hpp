@@ -13,6 +13,14 @@ inline int attribute_of(int gpu, cudaDeviceAttr attribute) {
   return value;
 }
 
+/// The compute capability of a GPU.
+struct Capability {
+  int major, minor;
+};
+inline Capability capability_of(int gpu) {
+  return {attribute_of(gpu, cudaDevAttrComputeCapabilityMajor), attribute_of(gpu, cudaDevAttrComputeCapabilityMinor)};
+}
+
 /// An attribute of the current GPU.
 inline int attribute(cudaDeviceAttr attribute) {
   int gpu = 0;

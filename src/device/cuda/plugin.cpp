@@ -67,8 +67,8 @@ void look(cuda_abi::Machine* machine) {
     cuda_abi::Gpu& gpu = machine->gpus[i];
     std::snprintf(gpu.name, sizeof gpu.name, "%s", properties.name);
     write_uuid(properties, gpu.uuid);
-    gpu.major = properties.major;
-    gpu.minor = properties.minor;
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&gpu.major, cudaDevAttrComputeCapabilityMajor, i);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&gpu.minor, cudaDevAttrComputeCapabilityMinor, i);
     gpu.multiprocessors = properties.multiProcessorCount;
     gpu.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
   }

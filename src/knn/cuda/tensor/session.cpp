@@ -55,9 +55,7 @@ std::int64_t batch_of(const cuda_abi::TensorSpec& spec) {
 }  // namespace
 
 cuda_abi::FilterSize TensorSession::size(const cuda_abi::TensorSpec& spec, int gpu) {
-  int major = 0, minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu), "asking for the architecture");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, gpu), "asking for the architecture");
+  const auto [major, minor] = stope::cuda::capability_of(gpu);
   cuda_abi::FilterSize size{};
   // A row is an int32, and so is the first row of a group in the padding.
   constexpr std::int64_t kMostRows = INT32_MAX - 2 * kTileRows;

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/environment.hpp"
+#include "device/cuda/attribute.hpp"
 #include "device/cuda/check.hpp"
 #include "knn/cuda/tensor/scan/kernels.hpp"
 
@@ -12,19 +13,12 @@ namespace {
 // This many queries fill the columns of one matrix instruction twice. More are not read at the speed of memory.
 constexpr std::int64_t kFewQueries = 16;
 
-struct Capability {
-  int major, minor;
-};
+using stope::cuda::Capability;
 
 Capability capability_of_this_gpu() {
   int gpu = 0;
-  Capability capability{};
   stope::cuda::check(cudaGetDevice(&gpu), "asking for the GPU");
-  stope::cuda::check(cudaDeviceGetAttribute(&capability.major, cudaDevAttrComputeCapabilityMajor, gpu),
-                     "asking for the architecture");
-  stope::cuda::check(cudaDeviceGetAttribute(&capability.minor, cudaDevAttrComputeCapabilityMinor, gpu),
-                     "asking for the architecture");
-  return capability;
+  return stope::cuda::capability_of(gpu);
 }
 
 struct NamedScan {
