@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/open_round.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -17,20 +18,21 @@ namespace {
 
 constexpr int kMost = 4096;  // far beyond any machine; an absurd request must not exhaust the system
 
-// Looks at a condition again and again until it holds or the time is over.
+// Looks at a condition again and again until it holds or the time is over. Returns whether it has held.
 template <class Condition>
-void look_for(std::chrono::microseconds time, const Condition& condition) {
+bool look_for(std::chrono::microseconds time, const Condition& condition) {
   constexpr int kLooksBetweenTimes = 64;  // reading the clock takes as long as some looks
-  if (time.count() == 0 || condition()) return;
+  if (time.count() == 0) return false;
   const auto end = std::chrono::steady_clock::now() + time;
   do {
     for (int i = 0; i < kLooksBetweenTimes; ++i) {
-      if (condition()) return;
+      if (condition()) return true;
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
     }
   } while (std::chrono::steady_clock::now() < end);
+  return false;
 }
 
 }  // namespace
@@ -41,9 +43,8 @@ struct ThreadPool::Round {
   std::mutex mutex;
   std::condition_variable start, done;
   // All are written under the mutex. Atomic ones are also looked at without it, by those that are not asleep yet.
-  std::atomic<std::uint64_t> number = 0;  // a new value tells the workers that there is work
-  bool open = false;                      // whether workers may still join the round
-  std::atomic<int> busy = 0;              // workers in this round
+  OpenRound joinable;
+  std::atomic<int> busy = 0;  // workers in this round
   std::atomic<bool> stop = false;
   bool running = false;  // a parallel_for is under way: a nested one would wait for itself
 
@@ -100,18 +101,16 @@ void ThreadPool::start_workers(std::int64_t n_tasks) {
 }
 
 void ThreadPool::Round::work(int worker, std::chrono::microseconds awake) {
-  std::uint64_t seen = 0;
+  std::uint64_t joined = 0;
+  const auto called = [&] { return stop || joinable.is_new_to(joined); };
   for (;;) {
-    look_for(awake, [&] { return stop || number != seen; });
+    const bool seen = look_for(awake, called);
     {
       std::unique_lock lock(mutex);
-      if (awake.count() > 0 && !open && !stop && number != seen) {
-        seen = number;  // that round is over: look for the next one
-        continue;
-      }
-      start.wait(lock, [&] { return stop || (open && number != seen); });
+      if (seen && !called()) continue;  // that round is over: look for the next one
+      start.wait(lock, called);
       if (stop) return;
-      seen = number;
+      joined = joinable.number();
       ++busy;
     }
     drain(worker);
@@ -154,7 +153,7 @@ void ThreadPool::Round::keep_error(std::int64_t failed) {
 void ThreadPool::Round::wait_for_workers(PhaseProgress* progress, std::chrono::microseconds awake) {
   constexpr std::chrono::milliseconds kTellEvery{100};
   std::unique_lock lock(mutex);
-  open = false;
+  joinable.close();
   if (busy != 0) {
     lock.unlock();
     look_for(awake, [&] { return busy == 0; });
@@ -193,8 +192,7 @@ void ThreadPool::parallel_for(std::int64_t n_tasks, const CancelToken& cancel,
     round.counted = counted;
     round.finished.store(0, std::memory_order_relaxed);
     round.error = nullptr;
-    round.open = true;
-    ++round.number;
+    round.joinable.open();
   }
   if (counted != nullptr) counted->begin_round(n_tasks);
   if (n_tasks > 1 && size_ > 1) {
