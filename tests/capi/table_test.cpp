@@ -1,5 +1,6 @@
 // Tables of the C ABI: arrays, builders, Arrow and files in, copies and Arrow out.
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "capi/capi.hpp"
@@ -233,6 +234,16 @@ TEST(Tables, GoThroughArrowAndFilesUnchanged) {
   EXPECT_EQ(schema(back)[1]["role"], "label");
   EXPECT_EQ(stope_table_from_file("/no/such/file.csv", nullptr, nullptr, back.out(), &failure), STOPE_IO);
   EXPECT_EQ(static_cast<stope_table*>(back), nullptr);
+}
+
+TEST(Tables, FromAFileSayWhereItIsWrong) {
+  const std::string path = testing::TempDir() + "wrong.csv";
+  std::ofstream(path) << "a,b\n1,2\n3,4\n5,6,7\n";
+  Table table;
+  Failure failure;
+  EXPECT_EQ(stope_table_from_file(path.c_str(), nullptr, nullptr, table.out(), &failure), STOPE_INVALID_DATA);
+  EXPECT_EQ(failure.line, 4) << failure.message;
+  EXPECT_EQ(failure.column, 5) << failure.message;
 }
 
 TEST(Tables, ReleaseArrowStructuresWhateverFails) {
