@@ -46,6 +46,17 @@ TEST(Staging, BringsEveryByteOnce) {
   }
 }
 
+TEST(Staging, ATaskHasAQuarterOfAMegabyte) {
+  constexpr std::int64_t kQuarter = std::int64_t{1} << 18;
+  std::vector<char> place(static_cast<std::size_t>(2 * kQuarter + 1));
+  std::vector<std::int64_t> tasks;
+  Staging staging({.all = std::ssize(place), .piece = std::ssize(place)}, 1,
+                  [&](std::int64_t, std::int64_t n, char*) { tasks.push_back(n); });
+  staging.allow_next(place.data());
+  staging.fill();
+  EXPECT_EQ(tasks, (std::vector<std::int64_t>{kQuarter, kQuarter, 1}));
+}
+
 TEST(Staging, WritesTheNextPieceWhileTheOwnerIsAtTheLastOne) {
   std::atomic<int> written = 0;
   char places[2][10] = {};
