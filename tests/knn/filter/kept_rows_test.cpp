@@ -47,7 +47,7 @@ TEST(KeptRows, AreFew) {
 }
 
 TEST(KeptRows, AreFewWhereValuesAreMissing) {
-  for (const char* metric : {"nan-euclidean", "gower"}) expect_few(metric, 50, 600);
+  for (const char* metric : {"nan-euclidean", "gower", "heom"}) expect_few(metric, 50, 600);
 }
 
 }  // namespace

@@ -80,6 +80,26 @@ TEST(MakePlan, ATableInPartsIsEncodedOnceForManyQueries) {
   EXPECT_EQ(plan_of(Engine::gpu_reference, demand, 16 * kGigabyte).tile_queries, 1 << 17);
 }
 
+TEST(MakePlan, ALimitCoversTheIndexToTheByte) {
+  Demand demand = demand_of(1000);
+  const auto least_limit = [&] {
+    std::int64_t too_low = 1, enough = kGigabyte;
+    while (enough - too_low > 1) {
+      const std::int64_t middle = (too_low + enough) / 2;
+      try {
+        plan_of(Engine::cpu_reference, demand, middle);
+        enough = middle;
+      } catch (const Error&) {
+        too_low = middle;
+      }
+    }
+    return enough;
+  };
+  const std::int64_t without = least_limit();
+  demand.index_bytes = 1000;
+  EXPECT_EQ(least_limit(), without + 1000);
+}
+
 // An order is kept only where memory has room for the whole table's.
 TEST(MakePlan, AnOrderForLaterSearchesNeedsTheWholeTable) {
   const Demand demand = demand_of(1);

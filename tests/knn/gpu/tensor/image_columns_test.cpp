@@ -100,5 +100,27 @@ TEST(ImageColumns, GiveTheSquareOfTheDistance) {
   }
 }
 
+// Three columns more hold the start of a score, unless the rows would become wider for them.
+TEST(ImageColumns, HaveTheNextWidthOfAPanel) {
+  struct Shape {
+    std::int64_t n_numbers, width, start_column;
+  };
+  for (const Shape& shape :
+       {Shape{1, 32, 1}, Shape{29, 32, 29}, Shape{30, 32, -1}, Shape{32, 32, -1}, Shape{33, 64, 33}, Shape{61, 64, 61},
+        Shape{62, 64, -1}, Shape{64, 64, -1}, Shape{65, 96, 65}, Shape{93, 96, 93}, Shape{94, 96, -1},
+        Shape{96, 96, -1}, Shape{97, 128, 97}, Shape{126, 128, -1}, Shape{129, 192, 129}, Shape{191, 256, 191}}) {
+    Table table;
+    table.n_rows = 2;
+    for (std::int64_t c = 0; c < shape.n_numbers; ++c) {
+      table.columns.push_back(make_numeric("x" + std::to_string(c), {0.0, 1.0}));
+    }
+    const Fitted fitted(table, {}, {});
+    const ImageMap map(fitted, *fitted.kernel().filter_form());
+    const ImageColumns images = make_image_columns(map, fitted.attributes(), false);
+    EXPECT_EQ(images.width, shape.width) << shape.n_numbers;
+    EXPECT_EQ(images.start_column, shape.start_column) << shape.n_numbers;
+  }
+}
+
 }  // namespace
 }  // namespace stope::knn
