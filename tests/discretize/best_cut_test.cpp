@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "discretize/sorted_rows.hpp"
 #include "discretize/value_order.hpp"
@@ -358,6 +359,25 @@ TEST(BestCut, PermutationsSayWhatChanceDoes) {
   EXPECT_NE(best_cuts(table, options).cuts[20].p_value, ranking.cuts[20].p_value);
   options.n_permutations = -1;
   expect_error(ErrorCode::invalid_argument, "the number of permutations is -1", [&] { best_cuts(table, options); });
+}
+
+TEST(BestCut, ProgressCountsEachColumnOncePerPermutation) {
+  constexpr std::int64_t kColumns = 9;
+  Random random(16);
+  const Table table = discretize_cases::random_decisions(random, {.n_rows = 50, .n_numeric = 6, .n_symbolic = 3});
+  for (const std::int64_t n_permutations : {0, 1, 5}) {
+    std::int64_t last = -1, total = -1;
+    RunOptions run;
+    run.device = "cpu";
+    run.progress = [&](std::string_view phase, std::int64_t done, std::int64_t all) {
+      if (phase == (n_permutations > 0 ? "permutations" : "cuts")) last = done, total = all;
+    };
+    BestCutOptions options = in_column_order();
+    options.n_permutations = n_permutations;
+    best_cuts(table, options, run);
+    EXPECT_EQ(total, kColumns * std::max<std::int64_t>(n_permutations, 1));
+    EXPECT_EQ(last, total);
+  }
 }
 
 }  // namespace
