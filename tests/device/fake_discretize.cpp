@@ -18,6 +18,7 @@ struct Session {
   std::vector<std::int32_t> highest;
   std::vector<char> values[kSlots];
   std::vector<Cut> cuts[kSlots];
+  fake::Alive alive{};
 };
 }  // namespace stope::discretize::cuda_abi
 

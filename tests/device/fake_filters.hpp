@@ -55,6 +55,7 @@ struct VotersOnGpu {
   std::vector<std::int32_t> codes;
   std::vector<double> targets, sample_weights;
   knn::VoterView rows{};
+  fake::Alive alive{};
 };
 
 // A filter that keeps the rows and answers when a batch is collected: the query rows must still be there then.
@@ -93,6 +94,7 @@ struct TensorFilter {
   Slot slots[kTensorSlots];
   std::atomic<int> n_batches[kTensorBuffers] = {};  // under way; read while other threads submit to another table
   std::atomic<int> n_made = 0;                      // tables since the last answer: each takes a millisecond
+  fake::Alive alive{};
 
   bool in_bytes(const double* row) const {
     for (std::size_t c = 0; c < centres.size(); ++c) {

@@ -19,6 +19,7 @@ struct Session {
   std::vector<double> shift, x, y, sums;
   Job job{};
   std::int64_t next_row = 0;  // rows come in order
+  fake::Alive alive{};
 
   std::int64_t begin_of(std::int64_t group) const { return group_begin(group, spec.n_rows, groups); }
   std::int64_t n_own() const { return spec.end_group - spec.first_group; }

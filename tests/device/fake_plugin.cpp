@@ -7,14 +7,22 @@
 
 #include "device/array_abi.hpp"
 
-/// For tests that look it up: the number of times that memory was pinned.
+/// For tests that look them up: the number of times that memory was pinned, and of what is alive (fake::Alive).
 extern "C" {
 std::atomic<int> stope_fake_pins = 0;
+std::atomic<int> stope_fake_alive = 0;
 }
 
 namespace stope::fake {
 
 const cuda_abi::Host* the_host = nullptr;
+
+Alive::Alive() {
+  ++stope_fake_alive;
+}
+Alive::~Alive() {
+  --stope_fake_alive;
+}
 
 bool plays(const char* role) {
   const char* text = std::getenv("STOPE_FAKE");

@@ -24,6 +24,15 @@ namespace abi = knn::cuda_abi;
 /// What the core gave when it loaded the plug-in.
 extern const cuda_abi::Host* the_host;
 
+/// A member of whatever the core creates here and has to destroy. The fixture of the tests (with_fake_plugin.hpp)
+/// counts what is left.
+struct Alive {
+  Alive();
+  ~Alive();
+  Alive(const Alive&) = delete;
+  Alive& operator=(const Alive&) = delete;
+};
+
 bool plays(const char* role);
 /// Whether the role has a filter; with "byte filters" it scans bytes, too.
 bool filters();

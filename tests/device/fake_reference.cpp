@@ -24,6 +24,7 @@ struct abi::Session {
   std::vector<knn::Attribute> attributes;
   std::vector<double> queries, rows[2];
   Slot slots[abi::kSlots];
+  fake::Alive alive{};
 
   double distance(const abi::Tile& tile, std::int64_t i, std::int64_t j) const {
     const double* x = rows[tile.buffer].data() + (tile.first_row + j) * sizes.width;

@@ -105,6 +105,7 @@ struct Session {
     std::vector<char> copy;
     Values values{};
   } slots[kSlots];
+  fake::Alive alive{};
 
   const char* take(int slot, const Values& values) {
     Slot& mine = slots[slot];

@@ -26,6 +26,7 @@ struct Session {
   std::vector<std::uint32_t> sides, level_counts;
   std::vector<Split> splits;
   std::vector<std::uint32_t> right_counts;
+  fake::Alive alive{};
 };
 }  // namespace stope::tree::cuda_abi
 
