@@ -12,6 +12,7 @@
 
 #include "device/backend.hpp"
 #include "environment.hpp"
+#include "expect_error.hpp"
 #include "stope/error.hpp"
 
 namespace stope {
@@ -126,6 +127,14 @@ TEST_F(FakeGpus, DevicesAreChosenByNumber) {
   for (const char* wrong : {"cuda:", "cuda:0,", "cuda:,0", "cuda:0,,1", "cuda:-1", "cuda:1x", "cuda:99999999999"}) {
     refusal(wrong, ErrorCode::invalid_argument);
   }
+}
+
+TEST_F(FakeGpus, ADeviceIsRefusedBeforeAnyJob) {
+  RunOptions run;
+  run.device = "cuda:1";
+  EXPECT_NO_THROW(require_backend(run));
+  run.device = "cuda:2";
+  expect_error(ErrorCode::device_unavailable, "there is no GPU 2", [&] { require_backend(run); });
 }
 
 TEST_F(FakeGpus, DevicesAreChosenByUuid) {
