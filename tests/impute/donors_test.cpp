@@ -237,6 +237,22 @@ TEST(Donors, RowsWhoseNearestNeighboursAllLackTheColumnFindTheOthers) {
   EXPECT_EQ(filled.cells.front().value, 198.0);
 }
 
+TEST(Donors, ListsThatAreLongEnoughAreNotSearchedForAgain) {
+  std::vector<double> x, y;
+  for (int row = 0; row < 400; ++row) {
+    x.push_back(row);
+    y.push_back(row % 10 == 0 ? kNaN : row);
+  }
+  Table table;
+  table.n_rows = 400;
+  table.columns = {make_numeric("x", x), make_numeric("y", y)};
+  const Filled filled = fill(Imputer::fit(table, {.n_neighbors = 3}), table);
+  EXPECT_EQ(filled.report.columns.back().n_filled, 40);
+  EXPECT_LT(filled.report.first_list, 20);
+  EXPECT_EQ(filled.report.second_search, 0);
+  EXPECT_EQ(filled.report.column_search, 0);
+}
+
 TEST(Donors, ColumnsThatFewRowsHaveAreSearchedForByThemselves) {
   Random random(30);
   Table table = oracle::random_table(random, {.n_rows = 300, .n_numeric = 4, .missing = 0.05});

@@ -248,9 +248,12 @@ TEST(Impute, ProgressReachesItsTotalAndCancellingStops) {
   const Table table = oracle::random_table(random, {.n_rows = 3000, .n_numeric = 10, .missing = 0.1});
   const Imputer imputer = Imputer::fit(table);
   std::int64_t first = -1, last = 0, total = 0;
+  bool told_images = false;
   RunOptions run;
+  run.device = "cpu";  // its filter has a phase before the search
   run.progress = [&](std::string_view phase, std::int64_t done, std::int64_t all) {
     EXPECT_NE(phase, "search") << "the search is a part of the phase 'impute'";
+    if (phase == "images") told_images = true;
     if (phase != "impute") return;
     if (first < 0) first = done;
     EXPECT_GE(done, last);
@@ -259,6 +262,7 @@ TEST(Impute, ProgressReachesItsTotalAndCancellingStops) {
   };
   ImputeReport report;
   imputer.apply(table, run, &report);
+  EXPECT_EQ(told_images, report.search.method.starts_with("filter")) << report.search.method;
   EXPECT_LT(first, report.n_incomplete);
   EXPECT_EQ(last, report.n_incomplete);
   EXPECT_EQ(total, report.n_incomplete);
