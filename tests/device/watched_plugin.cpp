@@ -1,7 +1,7 @@
 // The CUDA plug-in under watch. The plug-in's own objects are linked to a second copy in which the calls below come
 // here first (ld's --wrap). It writes down which of its kernels a process launched, so that scripts/gpu_check.sh can
-// ask whether a run of tests missed one. It can also say that the GPU has less shared memory or is older, so that kernels
-// for other GPUs run on this one, and launch a kernel that fails.
+// ask whether a run of tests missed one. It can also say that the GPU has less shared memory or is older, so that
+// kernels for other GPUs run on this one, and launch a kernel that fails.
 //   STOPE_CUDA_KERNELS=FILE         at the end adds a line per kernel: "launched NAME" or "missed NAME"
 //   STOPE_CUDA_SHARED_MEMORY=BYTES  the most shared memory of a block
 //   STOPE_CUDA_FAILING_KERNEL=trap:N, address:N  right before the N-th launch a kernel traps, or writes where no memory
