@@ -224,13 +224,15 @@ struct DifferenceSpec {
   std::int32_t boxes = 0;    ///< not 0: a search through boxes over boxes takes the place of a scan of images
 };
 
+inline constexpr std::int64_t kExcludesNothing = -1;  ///< a query's group
+
 struct DifferenceQuery {
   const double* rows;  ///< n x width
   std::int64_t n;
   std::int64_t k;
   std::int64_t self;                 ///< see TensorQuery
   const std::int64_t* train_groups;  ///< group per training row, or null
-  const std::int64_t* query_groups;  ///< group per query, or null; below 0 excludes nothing
+  const std::int64_t* query_groups;  ///< group per query, or null
   const Vote* vote = nullptr;        ///< see TensorQuery
 };
 

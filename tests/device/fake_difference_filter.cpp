@@ -16,7 +16,7 @@ struct abi::DifferenceFilter {
 
   bool excluded(const abi::DifferenceQuery& query, std::int64_t i, std::int64_t row) const {
     if (query.self >= 0 && query.self + i == row) return true;
-    return query.train_groups != nullptr && query.query_groups[i] >= 0 &&
+    return query.train_groups != nullptr && query.query_groups[i] != abi::kExcludesNothing &&
            query.query_groups[i] == query.train_groups[row];
   }
   void answer(const abi::DifferenceQuery& query, std::int64_t i) {

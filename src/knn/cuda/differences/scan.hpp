@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/host_device.hpp"
+#include "knn/cuda_abi.hpp"
 #include "knn/measure/form.hpp"
 
 namespace stope::knn::cuda {
@@ -22,12 +23,13 @@ STOPE_HD constexpr int even_lines(int n) {
 struct Exclusions {
   std::int64_t self;                 ///< query i is training row self + i; negative: no query is
   const std::int64_t* train_groups;  ///< per training row, or null
-  const std::int64_t* query_groups;  ///< per query; kNoGroup (-1) excludes nothing
+  const std::int64_t* query_groups;  ///< per query
 
 #if defined(__CUDACC__)
   __device__ bool exclude(std::int64_t query, std::int64_t row) const {
     if (self >= 0 && row == self + query) return true;
-    return train_groups != nullptr && query_groups[query] >= 0 && query_groups[query] == train_groups[row];
+    if (train_groups == nullptr || query_groups[query] == cuda_abi::kExcludesNothing) return false;
+    return query_groups[query] == train_groups[row];
   }
 #endif
 };

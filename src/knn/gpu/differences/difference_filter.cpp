@@ -25,6 +25,8 @@ namespace {
 
 using cuda_abi::Failure;
 
+static_assert(cuda_abi::kExcludesNothing == kNoGroup);
+
 // A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
 constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
 // Most queries on the GPU at once. A first search of few queries leaves room for some more.
