@@ -44,6 +44,9 @@ constexpr double kMostVisitedAlone = 0.3;  // with a smaller share, every query 
 constexpr double kVisitedPerShare = 20.0, kScannedPerVisited = 250.0;
 constexpr std::int64_t kMostColumnsForBoxesOnGpu = 8, kLeastPairsForBoxesOnGpu = std::int64_t{1} << 34;
 constexpr std::int64_t kMostNeighborsForBoxesOnGpu = 32;
+// A sample says how many rows the nearest one needs, not how many a radius needs. In so few columns a ball with 128
+// rows is still small. It was not measured.
+constexpr std::int64_t kMostColumnsForBoxesWithin = 4;
 constexpr std::int64_t kMostColumnsForDifferencesAlone = 6;  // what kMostColumnsForDifferences is, for such a query
 
 // Predicts from a sample of the training rows how well filters would do. The whole table is denser: its neighbours are
@@ -321,7 +324,9 @@ std::optional<Method> choose_box_search(const Fitted& fitted, const Selection& s
   method.reason = "boxes over boxes, on the GPU";
   if (!forced) {
     const std::int64_t queries = fitted.history().add_queries(n_queries);
-    if (map->n_columns() > kMostColumnsForBoxesOnGpu || selection.ks.front() > kMostNeighborsForBoxesOnGpu ||
+    const bool within = selection.kind == Selection::Kind::radius;
+    const bool too_long = !within && selection.ks.front() > kMostNeighborsForBoxesOnGpu;
+    if (map->n_columns() > (within ? kMostColumnsForBoxesWithin : kMostColumnsForBoxesOnGpu) || too_long ||
         queries < kLeastPairsForBoxesOnGpu / n) {
       return {};
     }

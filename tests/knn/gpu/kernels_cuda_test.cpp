@@ -86,6 +86,30 @@ class KernelsCuda : public NeedsGpu {
     setenv("STOPE_BACKEND", "cuda", 1);
   }
 
+  // The same for lists within the distance of the first query's seventh neighbour, without a group of a third of the
+  // rows.
+  void compare_within(const std::string& metric, const TableShape& shape, const std::string& method) {
+    SCOPED_TRACE(metric + ", within a radius");
+    const Table train = oracle::random_table(random_, shape), query = train.take({0, 5, 17, 40, 41, 42, 43});
+    KnnOptions options;
+    options.metric.name = metric;
+    const KnnIndex index = KnnIndex::fit(train, options);
+    const auto groups = [](std::int64_t n) {
+      std::vector<double> numbers;
+      for (std::int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<double>(i % 3) - 1.0);
+      return make_numeric("", numbers);
+    };
+    const SearchOptions wanted{.exclude_train = groups(train.n_rows), .exclude_query = groups(query.n_rows)};
+    unsetenv("STOPE_BACKEND");
+    const double radius = index.kneighbors(query, {.n_neighbors = 7}, {.device = "cpu"}).distances[6];
+    const Neighbors theirs = index.radius_neighbors(query, radius, wanted, {.device = "cpu"});
+    setenv("STOPE_BACKEND", "cuda", 1);
+    SearchReport report;
+    const Neighbors ours = index.radius_neighbors(query, radius, wanted, {}, &report);
+    EXPECT_EQ(report.method, method);
+    expect_same(ours, theirs);
+  }
+
   Random random_{1};
   bool has_ampere_ = true, has_hopper_ = false;
 };
@@ -288,6 +312,23 @@ TEST_F(KernelsCuda, ScansOfLargerDifferences) {
     const TableShape mixed{.n_rows = 257, .n_numeric = 3, .n_nominal = 2, .missing = 0.05};
     compare({"gower", mixed, 257, 9, Compat::none, true}, method);
   }
+}
+
+// A radius takes the place of the sample.
+TEST_F(KernelsCuda, ListsWithinARadius) {
+  const TableShape mixed{.n_rows = 300, .n_numeric = 3, .n_nominal = 2, .missing = 0.05};
+  compare_within("euclidean", {.n_rows = 300, .n_numeric = 9}, kProducts);
+  compare_within("cosine", {.n_rows = 300, .n_numeric = 9}, kProducts);
+  setenv("STOPE_SCAN", "differences", 1);
+  compare_within("chebyshev", {.n_rows = 300, .n_numeric = 9}, kDifferences);
+  compare_within("gower", mixed, kDifferences);
+  if (has_ampere_) {
+    setenv("STOPE_SCAN", "bytes", 1);
+    compare_within("gower", mixed, "filter, byte differences");
+  }
+  unsetenv("STOPE_SCAN");
+  setenv("STOPE_VISIT", "queries", 1);
+  compare_within("manhattan", {.n_rows = 300, .n_numeric = 3}, "filter, boxes");
 }
 
 }  // namespace

@@ -144,7 +144,10 @@ __device__ SumCut cut_of(const CutRule& rule, std::int64_t query, double reach) 
 __global__ void __launch_bounds__(kWarps * 32) cut_kernel(const CutJob job, const ChosenRows chosen) {
   const std::int64_t query = query_of_warp();
   if (query >= chosen.n_queries) return;
-  double reach = kth_distance(chosen.distances + query * chosen.stride, chosen.counts[query], job.k);
+  double reach = job.within;
+  if (!(reach < kNoDistance)) {
+    reach = kth_distance(chosen.distances + query * chosen.stride, chosen.counts[query], job.k);
+  }
   if (lane_of_thread() != 0) return;
   if (!(reach < kEverything)) reach = job.list_all ? kEverything : kNoDistance;
   const SumCut cut = cut_of(job.rule, query, reach);
@@ -237,7 +240,8 @@ __global__ void __launch_bounds__(kWarps * 32) nearest_kernel(const NearestJob j
     job.distances[query * job.k + i] = distances[i];
     job.rows[query * job.k + i] = rows[i];
   }
-  if (lane_of_thread() == 0 && rows[job.k - 1] == kNoRow) job.uncertified[query] = 1;
+  const bool has_fewer = rows[job.k - 1] == kNoRow;
+  if (lane_of_thread() == 0 && has_fewer && !job.may_have_fewer) job.uncertified[query] = 1;
 }
 
 unsigned blocks_for(std::int64_t n_queries) {

@@ -1,6 +1,7 @@
 #include "knn/cuda/differences/session.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "base/checked.hpp"
@@ -419,16 +420,23 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   make_query_images(batch);
 
   ends_[cuda_abi::kImagesStep].record(stream_);
+  const bool within = query.within < std::numeric_limits<double>::infinity();  // no sample is needed then
   const ScanTiles sample = sample_tiles(n, query.k);
   const GroupBests bests{group_scores_.data(), group_rows_.data(), segments_of(sample) * kGroupsPerSegment};
-  scan(sample, exclusions, bests, launch_difference_sample, launch_byte_sample);
+  if (!within) scan(sample, exclusions, bests, launch_difference_sample, launch_byte_sample);
 
   ends_[cuda_abi::kSampleStep].record(stream_);
   constexpr int kSpareRows = 8;  // the order of distances differs a little from that of sums
-  launch_choose_of_groups(bests, k + kSpareRows, chosen, stream_.get());
-  evaluate(batch, chosen);
-  const bool list_all = spec_.n_rows <= capacity(spec_);
-  const CutJob cuts{.rule = rule(), .k = k, .list_all = list_all, .cuts = cuts_.data(), .reaches = reaches_.data()};
+  if (!within) {
+    launch_choose_of_groups(bests, k + kSpareRows, chosen, stream_.get());
+    evaluate(batch, chosen);
+  }
+  const CutJob cuts{.rule = rule(),
+                    .k = k,
+                    .list_all = spec_.n_rows <= capacity(spec_),
+                    .within = query.within,
+                    .cuts = cuts_.data(),
+                    .reaches = reaches_.data()};
   launch_cuts(cuts, chosen, stream_.get());
 
   ends_[cuda_abi::kThresholdsStep].record(stream_);
@@ -439,8 +447,12 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   scan(all, exclusions, lists, launch_difference_list, launch_byte_list);
 
   ends_[cuda_abi::kListStep].record(stream_);
-  launch_choose_of_lists(lists, divides(), k, chosen, stream_.get());
-  evaluate(batch, chosen);
+  if (within) {
+    clear(chosen_counts_, stream_);  // only more rows than a list has places for would sharpen the cut
+  } else {
+    launch_choose_of_lists(lists, divides(), k, chosen, stream_.get());
+    evaluate(batch, chosen);
+  }
   const SharpenJob sharpen{.rule = rule(),
                            .k = k,
                            .lists = lists,
@@ -453,7 +465,7 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
                            .n_evaluated = totals_.data() + kEvaluated};
   launch_sharpen(sharpen, chosen, stream_.get());
   evaluate(batch, chosen);
-  launch_nearest({k, distances_.data(), rows_.data(), uncertified_.data()}, chosen, stream_.get());
+  launch_nearest({k, within, distances_.data(), rows_.data(), uncertified_.data()}, chosen, stream_.get());
 
   ends_[cuda_abi::kRerankStep].record(stream_);
   if (query.vote != nullptr) {
