@@ -11,6 +11,7 @@ struct Ballot;  // knn/vote/ballot.hpp
 class InPlace;  // knn/gpu/caller_rows.hpp
 
 inline constexpr std::int64_t kNoGroup = -1;
+inline constexpr std::int64_t kPlacesGrowth = 4;  // where Selection::places are too few, these are more
 
 /// Consecutive encoded query rows.
 struct QueryBlock {

@@ -38,8 +38,6 @@ namespace {
 // A list within a radius has no bound but n, and no memory would hold n rows for many queries. The first plan has room
 // for kFirstLongest rows a list. Where that turns out to be too few, the next plan has room for more.
 constexpr std::int64_t kFirstLongest = 1024, kLongestGrowth = 8;
-// A filter on a GPU begins with fewer places, so that it takes as many queries at once as for k neighbours.
-constexpr std::int64_t kPlacesGrowth = 8;
 
 std::int64_t list_bytes(const Selection& selection, bool pipelined, std::int64_t n_rows) {
   // A candidate and its copy in the result are 16 bytes each.

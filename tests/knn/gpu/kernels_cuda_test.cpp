@@ -206,7 +206,6 @@ TEST_P(DistancesOfProductsCuda, OfFewAndManyNeighbors) {
   const bool mixed = GetParam() == "mixed-euclidean" || GetParam() == "heom";
   for (const std::int64_t k : {2, 24, 25, 60, 200}) {
     for (const Compat compat : {Compat::none, Compat::rapidminer}) {
-      if (k == 200 && compat == Compat::rapidminer) continue;  // heaps are shorter
       TableShape shape{.n_rows = 700, .n_numeric = 17};
       if (mixed) shape = {.n_rows = 700, .n_numeric = 9, .n_nominal = 4, .missing = k == 2 ? 0.0 : 0.1};
       if (k != 24) shape.values = TableShape::Values::few;

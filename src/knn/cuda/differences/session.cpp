@@ -17,7 +17,7 @@ using stope::cuda::DeviceBuffer;
 // How many rows a list has room for. Some hundred are usual; queries with more rows than fit are left to the reference.
 constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
 // Lists are short up to this many neighbours.
-constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
+constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kMostNeighbors = 512;
 // Queries in a batch: enough to fill the GPU many times over.
 constexpr std::int64_t kMostBatch = 16384, kMostBatchOfMany = 4096;
 constexpr std::int32_t kMostAlways = 512;
@@ -377,11 +377,13 @@ void DifferenceSession::upload(const cuda_abi::DifferenceQuery& query, const Bat
 }
 
 // The sample is every share-th tile: a prefix would say nothing of a sorted table. There are several times as many
-// groups as neighbours, so that the k-th best group has a row near the k-th nearest of the sample.
+// groups as neighbours, so that the k-th best group has a row near the k-th nearest of the sample. With k = 512 there
+// are twice as many: such a group has the 726th of the sample, on average, and a list has 8 times as many rows.
 ScanTiles DifferenceSession::sample_tiles(std::int64_t n_queries, std::int64_t k) const {
-  constexpr std::int64_t kShare = 16, kLeastTiles = 32, kGroupsPerNeighbor = 8;
+  constexpr std::int64_t kShare = 16, kShareOfMany = 8, kLeastTiles = 32, kGroupsPerNeighbor = 8;
   const std::int64_t n_tiles = n_padded_ / kPairTile;
-  const std::int64_t stride = std::max<std::int64_t>(1, std::min(kShare, n_tiles / kLeastTiles));
+  const std::int64_t share = k <= kUsualNeighbors ? kShare : kShareOfMany;
+  const std::int64_t stride = std::max<std::int64_t>(1, std::min(share, n_tiles / kLeastTiles));
   const std::int64_t wanted = checked::ceil_div(kGroupsPerNeighbor * k, kGroupsPerSegment);
   const std::int64_t segments = std::max(segments_that_fill(n_queries), wanted);
   return cut_tiles(n_queries, checked::ceil_div(n_tiles, stride), stride,

@@ -28,7 +28,8 @@ using cuda_abi::Failure;
 static_assert(cuda_abi::kExcludesNothing == kNoGroup);
 
 // A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
-constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
+constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kMostNeighbors = 512;
+constexpr std::int64_t kMostNeighborsOfBoxes = 128;
 // Most queries on the GPU at once. A first search of few queries leaves room for some more.
 constexpr std::int64_t kMostQueries = 16384, kMostQueriesOfBoxes = kBoxQueries, kLeastQueries = 2048;
 constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
@@ -64,7 +65,9 @@ struct Spec {
             fitted.width(),
             fitted.n_rows(),
             std::clamp(n_queries, kLeastQueries, form == DifferenceForm::boxes ? kMostQueriesOfBoxes : kMostQueries),
-            k <= kFewNeighbors ? kFewNeighbors : kMostNeighbors,
+            k <= kFewNeighbors     ? kFewNeighbors
+            : k <= kUsualNeighbors ? kUsualNeighbors
+                                   : kMostNeighbors,
             kPieceBytes,
             form == DifferenceForm::boxes ? 1 : 0};
   }
@@ -284,6 +287,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
   }
 
   ThreadPool& finish_threads() override { return threads_; }
+  bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostNeighbors; }
 
   DifferenceForm form() const {
     if (plan_.method.engine == Engine::box_search) return DifferenceForm::boxes;
@@ -376,6 +380,7 @@ std::string difference_filter_problem(const Fitted& fitted, const Selection& sel
                                       const RunOptions& run) {
   if (std::string problem = unfit(fitted, selection); !problem.empty()) return problem;
   const std::int64_t k = places_of(selection);
+  if (form == DifferenceForm::boxes && k > kMostNeighborsOfBoxes) return "more neighbours than boxes find";
   if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) return "too few pairs for a filter to pay";
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (!map->bounds()) return "the attribute weights leave the range in which the filter's bound holds";

@@ -193,7 +193,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   }
 
   ThreadPool& finish_threads() override { return *hand_threads_; }
-  bool may_have_more_places() const override { return k_ < kMostFilterNeighbors; }
+  bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostFilterNeighbors; }
 
   // Returns the radius for each query of a batch.
   device::Pinned<double> pinned_radius(const Selection& selection, int gpu) const {

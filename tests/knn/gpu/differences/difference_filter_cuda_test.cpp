@@ -127,7 +127,7 @@ TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
   const std::vector<std::int64_t> rows = {1, 2, 127, 128, 129, 1000, 2049, 5000, 5001, 20000};
   const std::vector<std::int64_t> queries = {1, 2, 127, 128, 129, 300};
   const std::vector<std::int64_t> widths = {1, 2, 4, 5, 31, 32, 33, 63, 64, 65, 130, 300};
-  const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 128};
+  const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 128, 129, 512};
   std::int64_t bytes = 0;
   const std::vector<Filtered> measures = filtered_measures();
   ASSERT_GE(measures.size(), 16U);
@@ -157,7 +157,7 @@ TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
     // Where the form says so, no image bounds a row that lacks a value.
     const bool bounded = missing == 0.0 || measure.form.missing != knn::Missing::undefined;
     const bool equality = measure.form.space == knn::Space::equality;
-    if (n >= 5000 && !ties && bounded && shape.n_numeric >= 15 && !equality) {
+    if (n >= 5000 && k <= 128 && !ties && bounded && shape.n_numeric >= 15 && !equality) {
       EXPECT_EQ(report.uncertified, 0) << "usual tables need no reference";
       bytes += scan == "bytes" ? 1 : 0;
     }
