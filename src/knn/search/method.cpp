@@ -418,7 +418,11 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
     method.reason = std::move(reason);
     return method;
   };
-  if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
+  const bool formula = environment::word(environment::Variable::scan) == "formula";
+  if (backend.backend == device::Backend::reference || formula) {
+    method.engine = reference_engine(backend.backend == device::Backend::cuda);
+    return reference("every distance by the formula");
+  }
   if (backend.backend == device::Backend::cuda) return method_on_gpu(fitted, selection, n_queries, backend, run);
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();
