@@ -93,7 +93,9 @@ TEST_P(FakeVariedLists, WithinARadiusAreThoseOfTheProcessor) {
   }
   EXPECT_GT(filtered + in_parts, rounds / 3);
   EXPECT_GT(uncertified, rounds / 2);
-  if (role() == "filters") EXPECT_GT(in_parts, rounds / 6);
+  if (role() == "filters") {
+    EXPECT_GT(in_parts, rounds / 6);
+  }
 }
 
 // 127 rows fit 128 places, and 128 do not: there may be more.
@@ -137,7 +139,7 @@ TEST_P(FakeVariedLists, ManyLongListsGetMorePlacesAndThenTheReference) {
   };
   const SearchReport some = searched(400, 400);
   EXPECT_EQ(some.method, role() == "boxes" ? "reference" : method()) << "boxes have no more places";
-  if (role() != "boxes") EXPECT_LT(some.uncertified, 100) << "those of the first blocks";
+  EXPECT_LT(some.uncertified, role() == "boxes" ? 1000 : 100) << "those of the first blocks";
   EXPECT_EQ(searched(1500, 400).method, "reference");
 }
 
