@@ -143,6 +143,18 @@ TEST_P(FakeVariedLists, ManyLongListsGetMorePlacesAndThenTheReference) {
   EXPECT_EQ(searched(1500, 400).method, "reference");
 }
 
+// Whichever allocation of the GPU fails, that of more places included, the answer is there or memory is short.
+TEST_P(FakeVariedLists, NoRoomForMorePlacesLeavesTheRestToTheReference) {
+  const Table train = clump(400, 20), query = clump(200, 0);
+  const auto fit = [&] { return KnnIndex::fit(train, {}, run_); };
+  const KnnIndex index = fit();
+  const Neighbors theirs =
+      on_processor([&](const RunOptions& run) { return index.radius_neighbors(query, 5.0, {}, run); });
+  set_sizes(100);
+  const auto search = [&](const KnnIndex& fitted) { return fitted.radius_neighbors(query, 5.0, {}, run_); };
+  EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 2);
+}
+
 TEST_P(FakeVariedLists, AnInfiniteRadiusIsLeftToTheReference) {
   const Table train = table(60), query = table(20);
   const KnnIndex index = KnnIndex::fit(train, {}, run_);

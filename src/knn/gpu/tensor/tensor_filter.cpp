@@ -195,11 +195,10 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   ThreadPool& finish_threads() override { return *hand_threads_; }
   bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostFilterNeighbors; }
 
-  // Returns the radius for each query of a batch.
+  // Returns the radius for each query of a batch, which is at most a block.
   device::Pinned<double> pinned_radius(const Selection& selection, int gpu) const {
-    const std::int64_t n = std::min(plan_.tile_queries, filters_.front()->most_queries());
-    device::Pinned<double> radius(gpu, n);
-    std::fill_n(radius.data(), n, filter_radius(selection));
+    device::Pinned<double> radius(gpu, plan_.tile_queries);
+    std::fill_n(radius.data(), plan_.tile_queries, filter_radius(selection));
     return radius;
   }
 
