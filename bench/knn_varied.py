@@ -29,6 +29,7 @@ CASES = [
     ("groups of 500, products", 1_000_000, 10_000, 32, ["groups=2000"]),
     ("k 300, differences", 1_000_000, 10_000, 50, ["k=300", "plain=1", "metric=manhattan"]),
     ("k 300, RapidMiner's ties", 1_000_000, 4_000, 32, ["k=300", "compat=rapidminer"]),
+    ("k 10, RapidMiner's ties, differences", 1_000_000, 10_000, 50, ["k=10", "compat=rapidminer", "metric=manhattan"]),
 ]
 WAYS = {"filter": {}, "formula": {"STOPE_SCAN": "formula"}, "cpu": {}}
 

@@ -238,6 +238,7 @@ struct DifferenceQuery {
   /// A distance, 0 or more, beyond which no row is wanted. If it is finite, a list may be shorter than k: kNoFilterRow
   /// follows, at an infinite distance. A vote has none.
   double within = std::numeric_limits<double>::infinity();
+  std::int32_t heap = 0;  ///< see TensorQuery; boxes have none
 };
 
 /// A training table with its images on one GPU. One thread at a time may use it.

@@ -31,7 +31,8 @@ struct abi::DifferenceFilter {
     }
     std::sort(all.begin(), all.end());
     const auto k = static_cast<std::size_t>(query.k);
-    const bool known = (within || all.size() >= k) && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;  // not for some
+    // Not for some queries, and not for heaps.
+    const bool known = (within || all.size() >= k) && query.heap == 0 && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;
     if (known && all.size() < k) all.resize(k, {std::numeric_limits<double>::infinity(), abi::kNoFilterRow});
     uncertified.push_back(known ? 0 : 1);
     for (std::size_t j = 0; j < k; ++j) {

@@ -312,8 +312,9 @@ std::optional<Method> choose_box_search(const Fitted& fitted, const Selection& s
   const std::string_view scan = environment::word(environment::Variable::scan);
   const std::string_view visit = environment::word(environment::Variable::visit);
   const bool forced = visit == "queries";
-  if (form == nullptr || !has_box_search(*form) || !fitted.resident() || !difference_filter_takes(fitted, selection) ||
-      (!forced && (!visit.empty() || !scan.empty()))) {
+  const bool heap = selection.kind == Selection::Kind::rapidminer_heap;
+  if (heap || form == nullptr || !has_box_search(*form) || !fitted.resident() ||
+      !difference_filter_takes(fitted, selection) || (!forced && (!visit.empty() || !scan.empty()))) {
     return {};
   }
   const std::int64_t n = fitted.n_rows();

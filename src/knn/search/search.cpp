@@ -171,8 +171,8 @@ class BlockedSearch {
           return report;
         }
       } catch (const Error& error) {
-        // Another process may have taken memory that was free when the plan was made, or a filter with more places has no
-        // room; a smaller engine will then do.
+        // Another process may have taken memory that was free when the plan was made, or a filter with more places has
+        // no room; a smaller engine will then do.
         const bool more_places = selection_.places > Selection{}.places;
         if (error.code() != ErrorCode::out_of_memory || (next_ > 0 && !more_places)) throw;
         method.engine = properties(method.engine).if_gpu_is_short;

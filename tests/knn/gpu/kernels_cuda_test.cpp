@@ -310,6 +310,10 @@ TEST_F(KernelsCuda, ScansOfLargerDifferences) {
     compare({"manhattan", {.n_rows = 9000, .n_numeric = 130}, 33, 10}, method);
     const TableShape mixed{.n_rows = 257, .n_numeric = 3, .n_nominal = 2, .missing = 0.05};
     compare({"gower", mixed, 257, 9, Compat::none, true}, method);
+    // RapidMiner's heaps: chunks of the table, of more than one tile.
+    compare({"manhattan", {.n_rows = 1500, .n_numeric = 17}, 33, 10, Compat::rapidminer}, method);
+    compare({"manhattan", {.n_rows = 1500, .n_numeric = 17}, 33, 200, Compat::rapidminer}, method);
+    compare({"gower", mixed, 257, 9, Compat::rapidminer, true}, method);
   }
 }
 

@@ -310,6 +310,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
                                       selection.train_groups,
                                       grouped ? block.queries.groups + begin : nullptr};
       if (selection.kind == Selection::Kind::radius) query.within = filter_radius(selection);
+      query.heap = selection.kind == Selection::Kind::rapidminer_heap ? 1 : 0;
       submit_with_vote(block, filter.gpu(), query, [&] {
         filter.search(query,
                       [&](const cuda_abi::FilterAnswer& answer) { take(which, range, answer, query.vote != nullptr); });
@@ -361,7 +362,10 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
 std::string unfit(const Fitted& fitted, const Selection& selection) {
   const FilterForm* const form = fitted.kernel().filter_form();
   if (form == nullptr || !has_gpu_filter(*form)) return "no filter bounds " + std::string(fitted.measure().info.name);
-  if (selection.kind == Selection::Kind::rapidminer_heap) return "no filter on the GPU for this selection";
+  if (selection.kind == Selection::Kind::rapidminer_heap) {
+    if (selection.ks.size() != 1) return "no filter on the GPU for this selection";
+    if (selection.ks.front() > fitted.n_rows() - (selection.exclude_self ? 1 : 0)) return "fewer rows than neighbours";
+  }
   if (selection.kind == Selection::Kind::radius && !(selection.radius < kMostFilterRadius)) {
     return "every row is within the radius";
   }
