@@ -98,6 +98,7 @@ std::int64_t usual_group_rows(const Groups& groups) {
     if (Slot& slot = slot_of(group); slot.group == group) ++slot.rows;
   }
   std::vector<std::int64_t> rows;
+  rows.reserve(n);
   for (std::size_t i = 0; i < n; ++i) rows.push_back(sampled(i) == kNoGroup ? 0 : slot_of(sampled(i)).rows);
   const auto usual = rows.end() - 1 - static_cast<std::ptrdiff_t>(n / kLarger);
   std::nth_element(rows.begin(), usual, rows.end());
