@@ -119,6 +119,7 @@ suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:Kernel
 suite boxes 4 "$knn" --gtest_filter='BoxesCuda.*:BoxesOverBoxes.*'
 suite filter 10 "$knn" --gtest_filter='*FilterCuda*-*MoreValues*'
 suite differences 3 "$knn" --gtest_filter='DifferencesCuda.*'
+suite varied 4 "$knn" --gtest_filter='VariedListsCuda*:*/VariedListsCuda*'
 suite votes 2 "$knn" --gtest_filter='VotesCuda.*'
 suite arrays 2 "$knn" --gtest_filter='DeviceArraysCuda.*:UuidCuda.*'
 suite repeat 3 "$knn" --gtest_filter='RepeatCuda.*:GridCuda.*'

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "device/cuda_abi.hpp"
 #include "knn/filter/row_image.hpp"
@@ -234,6 +235,10 @@ struct DifferenceQuery {
   const std::int64_t* train_groups;  ///< group per training row, or null
   const std::int64_t* query_groups;  ///< group per query, or null
   const Vote* vote = nullptr;        ///< see TensorQuery
+  /// A distance, 0 or more, beyond which no row is wanted. If it is finite, a list may be shorter than k: kNoFilterRow
+  /// follows, at an infinite distance. A vote has none.
+  double within = std::numeric_limits<double>::infinity();
+  std::int32_t heap = 0;  ///< see TensorQuery; boxes have none
 };
 
 /// A training table with its images on one GPU. One thread at a time may use it.

@@ -195,7 +195,15 @@ class DefaultSelection {
   std::vector<Neighbor> chosen_;
 };
 
-// RapidMiner's Cross Distances keeps its heap by the reported value, then sorts the whole table, which is stable.
+// Sorts a table as RapidMiner does, which is stable.
+void sort_as_rapidminer(SearchFor search_for, std::vector<CrossDistance>& table) {
+  const bool falling = search_for == SearchFor::farthest;
+  std::stable_sort(table.begin(), table.end(), [falling](const CrossDistance& a, const CrossDistance& b) {
+    return falling ? knn::java_greater(a.distance, b.distance) : knn::java_greater(b.distance, a.distance);
+  });
+}
+
+// RapidMiner's Cross Distances keeps its heap by the reported value, then sorts the whole table.
 std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, const PairwiseOptions& options,
                                                       SearchReport& report) {
   const std::int64_t n = blocks.n_reference();
@@ -216,10 +224,43 @@ std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, con
       for (const Neighbor& c : heap.array()) table.push_back({first + i, c.row, row[c.row]});
     }
   });
-  std::stable_sort(table.begin(), table.end(), [sign](const CrossDistance& a, const CrossDistance& b) {
-    return sign < 0.0 ? knn::java_greater(a.distance, b.distance) : knn::java_greater(b.distance, a.distance);
-  });
+  sort_as_rapidminer(options.search_for, table);
   return table;
+}
+
+// The similarities of single pairs.
+class PairSimilarities {
+ public:
+  PairSimilarities(const knn::Fitted& fitted, const Table& request)
+      : fitted_(fitted),
+        columns_(match_columns(fitted.features(), request, Compat::none)),
+        row_(static_cast<std::size_t>(fitted.width())) {}
+
+  double of(std::int64_t request, std::int64_t document) {
+    if (request != request_) encode_rows(columns_, request, request + 1, row_.data());
+    request_ = request;
+    double similarity = 0.0;
+    const double* const train = fitted_.rows() + document * fitted_.width();
+    fitted_.kernel().evaluate({train, 1, row_.data(), 1, &similarity, 1}, knn::Quantity::similarity,
+                              knn::PairOrder::query_first);
+    return similarity;
+  }
+
+ private:
+  const knn::Fitted& fitted_;
+  std::vector<MatchedColumn> columns_;
+  std::vector<double> row_;  // of the request
+  std::int64_t request_ = -1;
+};
+
+// Whether a search may find the pairs. Under RapidMiner's rules a search matches nominal values in another way than
+// Cross Distances does, and the heap of similarities is another one than that of distances.
+bool may_search(const Table& reference, const PairwiseOptions& options) {
+  if (options.n_neighbors <= 0 || options.search_for != SearchFor::nearest) return false;
+  if (options.knn.compat == Compat::none) return true;
+  const std::vector<FeatureSpec> features = features_of(reference);
+  return !options.similarities &&
+         std::none_of(features.begin(), features.end(), [](const FeatureSpec& f) { return is_nominal(f.type); });
 }
 
 // A search finds the nearest of every request, and a search can use a filter. Measures that have a filter keep every
@@ -227,14 +268,18 @@ std::vector<CrossDistance> rapidminer_cross_distances(RequestBlocks& blocks, con
 std::vector<CrossDistance> nearest_pairs(const KnnIndex& index, const Table& request, const PairwiseOptions& options,
                                          const RunOptions& run, SearchReport& report) {
   std::vector<CrossDistance> table;
+  std::optional<PairSimilarities> similarities;
+  if (options.similarities) similarities.emplace(index.fitted(), request);
   report = index.kneighbors(request, {.n_neighbors = options.n_neighbors}, run, [&](const Neighbors& block) {
     for (std::int64_t i = 0; i < block.n_queries(); ++i) {
       for (auto j = static_cast<std::size_t>(block.offsets[static_cast<std::size_t>(i)]);
            j < static_cast<std::size_t>(block.offsets[static_cast<std::size_t>(i) + 1]); ++j) {
-        table.push_back({block.first_query + i, block.indices[j], block.distances[j]});
+        const std::int64_t number = block.first_query + i, document = block.indices[j];
+        table.push_back({number, document, similarities ? similarities->of(number, document) : block.distances[j]});
       }
     }
   });
+  if (options.knn.compat == Compat::rapidminer) sort_as_rapidminer(options.search_for, table);
   return table;
 }
 
@@ -280,10 +325,10 @@ std::vector<CrossDistance> cross_distances(const Table& request, const Table& re
   check_shape(reference);
   if (options.n_neighbors < 0) check_k(options, 0);
   std::optional<KnnIndex> fitted;
-  const bool nearest = options.n_neighbors > 0 && options.search_for == SearchFor::nearest && !options.similarities;
-  if (nearest && options.knn.compat == Compat::none) {
+  if (may_search(reference, options)) {
     const KnnIndex& index = fitted.emplace(KnnIndex::fit(reference, options.knn, run));
-    if (index.fitted().kernel().filter_form() != nullptr) {
+    const bool has_rows = !options.similarities || index.fitted().resident();
+    if (index.fitted().kernel().filter_form() != nullptr && has_rows) {
       check_k(options, index.n_samples());
       check_memory(options, request.n_rows, index.n_samples(), run);
       SearchReport unused;

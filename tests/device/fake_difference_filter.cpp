@@ -22,14 +22,18 @@ struct abi::DifferenceFilter {
   void answer(const abi::DifferenceQuery& query, std::int64_t i) {
     const double* y = query.rows + i * rows.width;
     std::vector<std::pair<double, std::int32_t>> all;
+    const bool within = query.within < std::numeric_limits<double>::infinity();
     const abi::TensorFilter::Table& table = rows.tables[0];
     for (std::int64_t row = 0; row < table.n_rows; ++row) {
       const double distance = rows.distance(table.rows, row, y);
+      if (within && !(distance <= query.within)) continue;
       if (distance == distance && !excluded(query, i, row)) all.emplace_back(distance, static_cast<std::int32_t>(row));
     }
     std::sort(all.begin(), all.end());
     const auto k = static_cast<std::size_t>(query.k);
-    const bool known = all.size() >= k && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;  // false for some queries
+    // Not for some queries, and not for heaps.
+    const bool known = (within || all.size() >= k) && query.heap == 0 && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;
+    if (known && all.size() < k) all.resize(k, {std::numeric_limits<double>::infinity(), abi::kNoFilterRow});
     uncertified.push_back(known ? 0 : 1);
     for (std::size_t j = 0; j < k; ++j) {
       distances.push_back(known ? all[j].first : -1.0);

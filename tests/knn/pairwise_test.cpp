@@ -9,6 +9,7 @@
 
 #include "environment.hpp"
 #include "expect_error.hpp"
+#include "knn/lists/neighbor_list.hpp"
 #include "oracle/measure_oracle.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
@@ -160,6 +161,75 @@ TEST(CrossDistances, TheNearestAreThoseOfTheMatrix) {
         const CrossDistance& ours = nearest[static_cast<std::size_t>(i) * 7 + j];
         ASSERT_EQ(ours.document, row[j].document) << metric.name;
         ASSERT_TRUE(ours.distance == row[j].distance || std::isnan(row[j].distance)) << metric.name;
+      }
+    }
+  }
+}
+
+// The nearest by distance come from a search, and their similarities from the formula, pair by pair.
+TEST(CrossDistances, TheSimilaritiesOfTheNearestAreThoseOfTheMatrix) {
+  Random random(9);
+  const oracle::TableShape::Values values = oracle::TableShape::Values::few;
+  const Table reference =
+      oracle::random_table(random, {.n_rows = 200, .n_numeric = 4, .n_nominal = 2, .values = values});
+  const Table request = oracle::random_table(random, {.n_rows = 30, .n_numeric = 4, .n_nominal = 2, .values = values});
+  for (const char* metric : {"mixed-euclidean", "gower", "heom"}) {
+    for (const std::int64_t part_rows : {0, 70}) {
+      const PartRows parts(part_rows);
+      const ForcedBackend forced("scalar");
+      PairwiseOptions options = with(metric);
+      options.similarities = true;
+      const std::vector<CrossDistance> all = cross_distances(request, reference, options);
+      options.n_neighbors = 6;
+      const std::vector<CrossDistance> similar = cross_distances(request, reference, options);
+      options.similarities = false;
+      const std::vector<CrossDistance> nearest = cross_distances(request, reference, options);
+      ASSERT_EQ(similar.size(), nearest.size());
+      for (std::size_t i = 0; i < similar.size(); ++i) {
+        ASSERT_EQ(similar[i].request, nearest[i].request);
+        ASSERT_EQ(similar[i].document, nearest[i].document) << metric;
+        ASSERT_EQ(similar[i].distance,
+                  all[static_cast<std::size_t>(similar[i].request * 200 + similar[i].document)].distance);
+      }
+    }
+  }
+}
+
+TEST(CrossDistances, RapidMinersNearestAreThoseOfItsHeapOverTheMatrix) {
+  Random random(10);
+  const oracle::TableShape::Values values = oracle::TableShape::Values::few;
+  for (const int n_nominal : {0, 2}) {
+    oracle::TableShape shape{.n_rows = 300, .n_numeric = 3, .n_nominal = n_nominal, .missing = 0.1, .values = values};
+    const Table reference = oracle::random_table(random, shape);
+    shape.n_rows = 60;
+    const Table request = oracle::random_table(random, shape);
+    for (const char* metric : {"mixed-euclidean", "euclidean", "manhattan", "cosine"}) {
+      if (n_nominal > 0 && std::string(metric) != "mixed-euclidean") continue;
+      PairwiseOptions options = with(metric);
+      options.knn.compat = Compat::rapidminer;
+      std::vector<double> matrix(60U * 300U);
+      pairwise_distances(request, reference, options, {}, std::span<double>(matrix));
+      for (const std::int64_t k : {1, 7, 60, 301}) {
+        SCOPED_TRACE(std::string(metric) + ", k " + std::to_string(k));
+        std::vector<CrossDistance> wanted;
+        knn::RapidMinerHeap heap;
+        for (std::int64_t i = 0; i < 60; ++i) {
+          heap.reset(k);
+          for (std::int64_t j = 0; j < 300; ++j) heap.offer({matrix[static_cast<std::size_t>(i * 300 + j)], j});
+          for (const knn::Neighbor& each : heap.array()) wanted.push_back({i, each.row, each.distance});
+        }
+        std::stable_sort(wanted.begin(), wanted.end(), [](const CrossDistance& a, const CrossDistance& b) {
+          return knn::java_greater(b.distance, a.distance);
+        });
+        options.n_neighbors = k;
+        const ForcedBackend forced("scalar");
+        const std::vector<CrossDistance> found = cross_distances(request, reference, options);
+        ASSERT_EQ(found.size(), wanted.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          ASSERT_EQ(found[i].request, wanted[i].request) << i;
+          ASSERT_EQ(found[i].document, wanted[i].document) << i;
+          ASSERT_EQ(std::memcmp(&found[i].distance, &wanted[i].distance, sizeof(double)), 0) << i;
+        }
       }
     }
   }

@@ -17,9 +17,10 @@ using QueryEncoder = std::function<void(std::int64_t first, std::int64_t n, doub
 /// Fills the rest of a list when all remaining rows are in the list already.
 inline constexpr std::int64_t kNoNeighbor = -1;
 
-/// What a search shows about the images that a GPU needs. `missing`: queries lack values of attributes that every
-/// training row has. `halves`: rows or queries are not small whole numbers, although the sample's are.
-enum class ImageNeed { missing, halves };
+/// What a search shows about the images, or the lists, that a GPU needs. `missing`: queries lack values of attributes
+/// that every training row has. `halves`: rows or queries are not small whole numbers, although the sample's are.
+/// `places`: many queries have more rows within the radius than selection.places.
+enum class ImageNeed { missing, halves, places };
 
 /// The result of a block of queries whose lists stayed with the back end. It holds predictions by the selection's
 /// ballot, or the lists are in the caller's memory, which the selection names. Queries that the back end could not
@@ -33,8 +34,9 @@ struct Outcome {
 };
 
 /// Searches the whole training table. Every list has selection.ks.front() neighbours; some are kNoNeighbor where groups
-/// are excluded. begin() and finish() return the need that the pipeline's images do not meet. The block then has no
-/// result, and a new pipeline is faster from this block on (GpuFilterCache::require_images).
+/// are excluded. Lists that vary in length have no such places. begin() and finish() return the need that the pipeline
+/// does not meet. The block then has no result, and a new pipeline is faster from this block on
+/// (GpuFilterCache::require_images, Selection::places).
 class SearchPipeline {
  public:
   virtual ~SearchPipeline() = default;
@@ -47,7 +49,9 @@ class SearchPipeline {
   /// as the search of the block.
   [[nodiscard]] virtual std::optional<ImageNeed> begin(int which, const QueryBlock& block, const Selection& selection,
                                                        const QueryEncoder& encode) = 0;
-  /// Waits for the block and writes its lists; `out` has their sizes and offsets already.
+  /// Whether lists vary in length: those within a radius do.
+  virtual bool lists_vary() const { return false; }
+  /// Waits for the block and writes its lists; `out` has their sizes and offsets already, unless lists vary.
   [[nodiscard]] virtual std::optional<ImageNeed> finish(int which, Neighbors& out) = 0;
   /// Whether lists stay with the back end: then finish_kept() takes the place of finish().
   virtual bool keeps_lists() const { return false; }

@@ -1,5 +1,6 @@
 #include "knn/gpu/filter_pipeline.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -15,6 +16,7 @@ std::optional<ImageNeed> GpuFilterPipeline::begin(int which, const QueryBlock& q
   block.selection = &selection;
   block.encode = &encode;
   block.uncertified.assign(static_cast<std::size_t>(queries.n), 1);
+  if (vary_) block.found.reset(selection, block.queries);
   if (votes_) {
     shape_outcome(*selection.ballot, queries, block.outcome);
   } else {
@@ -24,8 +26,9 @@ std::optional<ImageNeed> GpuFilterPipeline::begin(int which, const QueryBlock& q
 }
 
 std::optional<ImageNeed> GpuFilterPipeline::finish(int which, Neighbors& out) {
-  const Block& block = blocks_[static_cast<std::size_t>(which)];
+  Block& block = blocks_[static_cast<std::size_t>(which)];
   if (const std::optional<ImageNeed> need = collect(static_cast<std::size_t>(which), &out)) return need;
+  if (vary_) return finish_varied(block, out);
   answer_uncertified(block, [&](std::int64_t query, const std::vector<Neighbor>& list) {
     copy_list(list, *block.selection, query, out);
   });
@@ -40,6 +43,28 @@ std::optional<ImageNeed> GpuFilterPipeline::finish_kept(int which, Outcome& out)
   sort_lists(block.outcome);
   std::swap(out, block.outcome);
   return {};
+}
+
+std::optional<ImageNeed> GpuFilterPipeline::finish_varied(Block& block, Neighbors& out) {
+  if (too_many_are_unknown(block)) return ImageNeed::places;
+  const bool room = answer_uncertified(
+      block, [&](std::int64_t query, std::vector<Neighbor> list) { block.found.put(query, std::move(list)); });
+  if (!room) return ImageNeed::places;
+  block.found.write(out, finish_threads(), run_.cancel);
+  return {};
+}
+
+// Says whether more places would pay, or else the reference for all. Lists within a radius that are too long for the
+// filter end as queries without an answer. A query costs the reference some hundred times as much as a filter. That is
+// about the cost of the images of a hundredth of the table, which a filter with more places makes anew. It takes fewer
+// queries at once, too.
+bool GpuFilterPipeline::too_many_are_unknown(const Block& block) const {
+  constexpr std::int64_t kOneIn = 64, kMostForTheReference = 128, kOneInAtLast = 4;
+  if (block.selection->kind != Selection::Kind::radius) return false;
+  const std::int64_t n = block.queries.n;
+  const std::int64_t unknown = std::count(block.uncertified.begin(), block.uncertified.end(), 1);
+  return unknown > n / (may_have_more_places() ? kOneIn : kOneInAtLast) &&
+         static_cast<double>(unknown) * static_cast<double>(n_queries_) > static_cast<double>(n) * kMostForTheReference;
 }
 
 void GpuFilterPipeline::report(SearchReport& report) const {
@@ -90,14 +115,14 @@ void GpuFilterPipeline::keep_lists(Block& block, Range range, const double* dist
   }
 }
 
-void GpuFilterPipeline::answer_uncertified(const Block& block, const UncertifiedQueries::Take& take) {
+bool GpuFilterPipeline::answer_uncertified(const Block& block, const UncertifiedQueries::Take& take) {
   const auto fetch = [&](std::int64_t begin, std::int64_t n, double* rows) {
     if (block.queries.rows == nullptr) {
       return (*block.encode)(block.queries.first + begin, n, rows, finish_threads());
     }
     std::copy_n(block.queries.rows + begin * fitted_.width(), n * fitted_.width(), rows);
   };
-  uncertified_.answer(block.queries, *block.selection, block.uncertified, fetch, take);
+  return uncertified_.answer(block.queries, *block.selection, block.uncertified, fetch, take);
 }
 
 }  // namespace stope::knn

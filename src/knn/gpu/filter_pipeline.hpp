@@ -13,6 +13,7 @@
 #include "device/pinned_pool.hpp"
 #include "knn/engine/pipeline.hpp"
 #include "knn/gpu/filter_work.hpp"
+#include "knn/gpu/found_lists.hpp"
 #include "knn/gpu/gpu_voters.hpp"
 #include "knn/gpu/uncertified_queries.hpp"
 #include "knn/vote/gpu_votes.hpp"
@@ -27,6 +28,7 @@ class GpuFilterPipeline : public SearchPipeline {
 
   int blocks() const final { return static_cast<int>(blocks_.size()); }
   bool keeps_lists() const override { return votes_; }
+  bool lists_vary() const final { return vary_; }
 
   std::optional<ImageNeed> begin(int which, const QueryBlock& queries, const Selection& selection,
                                  const QueryEncoder& encode) final;
@@ -42,15 +44,18 @@ class GpuFilterPipeline : public SearchPipeline {
     const QueryEncoder* encode = nullptr;
     std::vector<std::int32_t> uncertified;  // per query; queries in no batch stay uncertified
     Outcome outcome = {};                   // used where lists stay on the GPUs
+    FoundLists found = {};                  // used where lists vary
   };
 
-  GpuFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
-                    const RunOptions& run, std::size_t n_blocks)
+  /// The lists of a filter that varies them have `places` places; otherwise places is the selection's k.
+  GpuFilterPipeline(const Fitted& fitted, const Plan& plan, std::int64_t n_queries, const RunOptions& run,
+                    std::size_t n_blocks, std::int64_t places, bool vary)
       : fitted_(fitted),
         plan_(plan),
         run_(run),
-        k_(selection.ks.front()),
+        k_(places),
         n_queries_(n_queries),
+        vary_(vary),
         blocks_(n_blocks),
         uncertified_(fitted_, plan_, run_) {}
 
@@ -63,6 +68,8 @@ class GpuFilterPipeline : public SearchPipeline {
   virtual void report_filter(SearchReport& report) const = 0;
   /// Threads for what finish() does.
   virtual ThreadPool& finish_threads() = 0;
+  /// Whether a filter with more places a list can be made.
+  virtual bool may_have_more_places() const { return false; }
 
   /// Takes memory for the rows of all blocks that are under way at once; release_rows() gives it back.
   void hold_rows(device::PinnedPool<double>& memory, int gpu);
@@ -76,7 +83,7 @@ class GpuFilterPipeline : public SearchPipeline {
   /// is a limit.
   template <class RoomOf>
   void take_voters(const Selection& selection, std::int64_t n_batches, const RoomOf& room_of_filter) {
-    if (selection.ballot == nullptr || selection.ballot->held == nullptr) return;
+    if (selection.ballot == nullptr || selection.ballot->held == nullptr || vary_) return;
     if (run_.memory_limit > 0 && !fits_the_limit(*selection.ballot, room_of_filter(), n_batches)) return;
     votes_ = copy_voters(selection.ballot->held);
   }
@@ -110,6 +117,7 @@ class GpuFilterPipeline : public SearchPipeline {
   const Plan plan_;
   const RunOptions& run_;
   std::int64_t k_, n_queries_;
+  bool vary_;
   bool votes_ = false;  // predictions, not lists, come back from the GPUs
   std::vector<Block> blocks_;
   FilterWork work_;
@@ -117,7 +125,9 @@ class GpuFilterPipeline : public SearchPipeline {
  private:
   bool copy_voters(const std::shared_ptr<const HeldVoters>& voters);
   bool fits_the_limit(const Ballot& ballot, const FilterRoom& filter, std::int64_t n_batches) const;
-  void answer_uncertified(const Block& block, const UncertifiedQueries::Take& take);
+  std::optional<ImageNeed> finish_varied(Block& block, Neighbors& out);
+  bool too_many_are_unknown(const Block& block) const;
+  bool answer_uncertified(const Block& block, const UncertifiedQueries::Take& take);
 
   UncertifiedQueries uncertified_;
   std::map<int, std::shared_ptr<const GpuVoters>> voters_;  // per GPU; batches under way read them

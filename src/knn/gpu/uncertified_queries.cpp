@@ -12,30 +12,70 @@ namespace stope::knn {
 namespace {
 
 constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 15;  // rows and lists held at once
+constexpr std::int64_t kLongestGrowth = 8;  // lists within a radius that are longer than planned get so much more room
 
 }  // namespace
 
 UncertifiedQueries::UncertifiedQueries(const Fitted& fitted, const Plan& plan, const RunOptions& run)
     : fitted_(fitted), plan_(plan), run_(run) {}
 
-void UncertifiedQueries::answer(const QueryBlock& queries, const Selection& selection,
+// A list within a radius may have any length. The plan has room for selection.places a query of the block. A single
+// list as long as the table has room anyway.
+bool UncertifiedQueries::answer(const QueryBlock& queries, const Selection& selection,
                                 const std::vector<std::int32_t>& uncertified, const Fetch& fetch, const Take& take) {
+  const std::int64_t n_rows = fitted_.n_rows();
+  room_ = std::max(checked::mul(queries.n, std::min(selection.places, n_rows)), n_rows);
+  const bool within = selection.kind == Selection::Kind::radius;
   std::vector<std::int64_t> which;
   const auto search_those = [&] {
-    if (!which.empty()) search(queries, selection, which, fetch, take);
+    if (!which.empty() && room_ >= 0) search(queries, selection, which, fetch, take);
     which.clear();
   };
-  for (std::int64_t i = 0; i < queries.n; ++i) {
+  for (std::int64_t i = 0; i < queries.n && room_ >= 0; ++i) {
     if (uncertified[static_cast<std::size_t>(i)] == 0) continue;
     const bool in_a_row = which.empty() || which.back() + 1 == i;
-    if (static_cast<std::int64_t>(which.size()) == kMostAtOnce || (selection.exclude_self && !in_a_row)) search_those();
+    const bool full = static_cast<std::int64_t>(which.size()) >= (within ? most_at_once(selection) : kMostAtOnce);
+    if (full || (selection.exclude_self && !in_a_row)) search_those();
     which.push_back(i);
   }
   search_those();
+  return room_ >= 0;
 }
 
-void UncertifiedQueries::search(const QueryBlock& queries, const Selection& selection,
-                                const std::vector<std::int64_t>& which, const Fetch& fetch, const Take& take) {
+// Returns how many lists of the longest length take at most a quarter of the room that is left.
+std::int64_t UncertifiedQueries::most_at_once(const Selection& selection) const {
+  constexpr std::int64_t kShare = 4;
+  const std::int64_t longest = std::max<std::int64_t>(1, std::min(selection.longest, fitted_.n_rows()));
+  return std::clamp<std::int64_t>(room_ / kShare / longest, 1, kMostAtOnce);
+}
+
+void UncertifiedQueries::search(const QueryBlock& queries, const Selection& selection, Which which, const Fetch& fetch,
+                                const Take& take) {
+  Lists found(which.size());
+  if (find(queries, selection, which, fetch, found) != PartEnd::complete) {
+    return search_within(queries, selection, which, fetch, take);
+  }
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    if (selection.kind == Selection::Kind::radius) room_ -= found.length(i);
+    take(which[i], found.list(i));
+  }
+  answered_ += std::ssize(which);
+}
+
+// Searches again, fewer queries at once, with room for longer lists.
+void UncertifiedQueries::search_within(const QueryBlock& queries, Selection selection, Which which, const Fetch& fetch,
+                                       const Take& take) {
+  selection.longest = which.size() == 1 ? fitted_.n_rows()
+                                        : std::min(checked::mul(selection.longest, kLongestGrowth), fitted_.n_rows());
+  while (!which.empty() && room_ >= 0) {
+    const auto n = std::min(which.size(), static_cast<std::size_t>(most_at_once(selection)));
+    search(queries, selection, which.first(n), fetch, take);
+    which = which.subspan(n);
+  }
+}
+
+PartEnd UncertifiedQueries::find(const QueryBlock& queries, const Selection& selection, Which which, const Fetch& fetch,
+                                 Lists& found) {
   if (reference_ == nullptr) {
     Plan plan = plan_;
     plan.method = {.engine = Engine::gpu_reference};
@@ -60,14 +100,12 @@ void UncertifiedQueries::search(const QueryBlock& queries, const Selection& sele
     }
   }
   const QueryBlock few{queries.first + which.front(), n, rows.data(), groups.empty() ? nullptr : groups.data()};
-  Lists found(which.size());
   ThreadPool pool(plan_.threads);
   for (std::int64_t part = 0; part < train_->count(); ++part) {
     const PartEnd end = reference_->search(train_->part(part, pool, run_.cancel), few, selection, found);
-    if (end != PartEnd::complete) throw Error(ErrorCode::internal, "a GPU's filter searched within a radius");
+    if (end != PartEnd::complete) return end;
   }
-  for (std::size_t i = 0; i < which.size(); ++i) take(which[i], found.list(i));
-  answered_ += n;
+  return PartEnd::complete;
 }
 
 void UncertifiedQueries::report(SearchReport& report) const {

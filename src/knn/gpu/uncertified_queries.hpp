@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/thread_pool.hpp"
@@ -25,15 +26,20 @@ class UncertifiedQueries {
   /// Answers the queries i of a block with uncertified[i] together, however far apart they are. The reference takes
   /// rows in any order and goes through the training table once for all of them. Only where the query's number matters
   /// (a row is no neighbour of itself) does each run of consecutive queries go alone. `queries.rows` is not used.
-  void answer(const QueryBlock& queries, const Selection& selection, const std::vector<std::int32_t>& uncertified,
+  /// Returns false if the lists within a radius turn out to need more memory than the plan has for a block; some
+  /// queries then have no answer.
+  bool answer(const QueryBlock& queries, const Selection& selection, const std::vector<std::int32_t>& uncertified,
               const Fetch& fetch, const Take& take);
 
   /// Adds the work of the reference, and the number of queries that it answered.
   void report(SearchReport& report) const;
 
  private:
-  void search(const QueryBlock& queries, const Selection& selection, const std::vector<std::int64_t>& which,
-              const Fetch& fetch, const Take& take);
+  using Which = std::span<const std::int64_t>;
+  void search(const QueryBlock& queries, const Selection& selection, Which which, const Fetch& fetch, const Take& take);
+  void search_within(const QueryBlock& queries, Selection selection, Which which, const Fetch& fetch, const Take& take);
+  PartEnd find(const QueryBlock& queries, const Selection& selection, Which which, const Fetch& fetch, Lists& found);
+  std::int64_t most_at_once(const Selection& selection) const;
 
   const Fitted& fitted_;
   const Plan& plan_;
@@ -41,6 +47,7 @@ class UncertifiedQueries {
   std::unique_ptr<TrainParts> train_;
   std::unique_ptr<Searcher> reference_;
   std::int64_t answered_ = 0;
+  std::int64_t room_ = 0;  // neighbours that lists within a radius may still have, in a block
 };
 
 }  // namespace stope::knn

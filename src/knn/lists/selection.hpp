@@ -11,6 +11,7 @@ struct Ballot;  // knn/vote/ballot.hpp
 class InPlace;  // knn/gpu/caller_rows.hpp
 
 inline constexpr std::int64_t kNoGroup = -1;
+inline constexpr std::int64_t kPlacesGrowth = 4;  // where Selection::places are too few, these are more
 
 /// Consecutive encoded query rows.
 struct QueryBlock {
@@ -32,11 +33,14 @@ struct Selection {
   double radius = 0.0;
   std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: the longest list for which the plan has
                                                                     ///< room
-  bool exclude_self = false;                                        ///< no row is its own neighbour
-  std::int64_t first_query = 0;                                     ///< ... query i is training row first_query + i
-  const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
-  const Ballot* ballot = nullptr;                                   ///< turns the lists into votes, or null
-  const InPlace* in_place = nullptr;                                ///< where a GPU finds rows and puts lists, or null
+  /// Within a radius: how many rows of a query a filter on a GPU lists. Longer lists are left to the reference.
+  std::int64_t places = 128;
+  bool exclude_self = false;                   ///< no row is its own neighbour
+  std::int64_t first_query = 0;                ///< ... query i is training row first_query + i
+  const std::int64_t* train_groups = nullptr;  ///< group per training row, or null
+  std::int64_t group_rows = 0;        ///< ... how many training rows the groups of nearly all queries have at most
+  const Ballot* ballot = nullptr;     ///< turns the lists into votes, or null
+  const InPlace* in_place = nullptr;  ///< where a GPU finds rows and puts lists, or null
 
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
   /// The training row that query `query` is and that is excluded, or -1.

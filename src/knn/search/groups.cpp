@@ -1,6 +1,8 @@
 #include "knn/search/groups.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <string>
 
 #include "stope/error.hpp"
@@ -70,6 +72,37 @@ Groups groups_of(const Fitted& fitted, const QueryRows& queries, std::int64_t n_
   const Table& table = *queries.table();
   const Column& query = table.columns[static_cast<std::size_t>(group_column(table, job.exclude_group))];
   return {group_ids(train, train), group_ids(query, train)};
+}
+
+// Counts the training rows of the sampled queries' groups. A small table of their numbers stays in the cache, so that
+// the pass over all training rows costs little.
+std::int64_t usual_group_rows(const Groups& groups) {
+  constexpr std::size_t kSample = 1024, kSlots = 4096, kLarger = 64;  // one in so many groups may be larger
+  if (groups.train.empty() || groups.query.empty()) return 0;
+  struct Slot {
+    std::int64_t group = kNoGroup, rows = 0;
+  };
+  std::vector<Slot> slots(kSlots);
+  const auto slot_of = [&](std::int64_t group) -> Slot& {
+    auto at = static_cast<std::size_t>((static_cast<std::uint64_t>(group) * 0x9e3779b97f4a7c15U) >> 52U);
+    while (slots[at].group != kNoGroup && slots[at].group != group) at = (at + 1) % kSlots;
+    return slots[at];
+  };
+  const std::size_t n = std::min(kSample, groups.query.size());
+  const auto sampled = [&](std::size_t i) { return groups.query[i * groups.query.size() / n]; };
+  for (std::size_t i = 0; i < n; ++i) {
+    if (sampled(i) != kNoGroup) slot_of(sampled(i)).group = sampled(i);
+  }
+  for (const std::int64_t group : groups.train) {
+    if (group == kNoGroup) continue;
+    if (Slot& slot = slot_of(group); slot.group == group) ++slot.rows;
+  }
+  std::vector<std::int64_t> rows;
+  rows.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) rows.push_back(sampled(i) == kNoGroup ? 0 : slot_of(sampled(i)).rows);
+  const auto usual = rows.end() - 1 - static_cast<std::ptrdiff_t>(n / kLarger);
+  std::nth_element(rows.begin(), usual, rows.end());
+  return *usual;
 }
 
 }  // namespace stope::knn

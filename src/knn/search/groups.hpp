@@ -17,4 +17,8 @@ struct Groups {
 /// is numeric on one side and nominal on the other.
 Groups groups_of(const Fitted& fitted, const QueryRows& queries, std::int64_t n_queries, const SearchJob& job);
 
+/// Returns a number of training rows that the groups of nearly all queries do not exceed, from a sample of the queries;
+/// 0 without groups.
+std::int64_t usual_group_rows(const Groups& groups);
+
 }  // namespace stope::knn

@@ -44,6 +44,9 @@ constexpr double kMostVisitedAlone = 0.3;  // with a smaller share, every query 
 constexpr double kVisitedPerShare = 20.0, kScannedPerVisited = 250.0;
 constexpr std::int64_t kMostColumnsForBoxesOnGpu = 8, kLeastPairsForBoxesOnGpu = std::int64_t{1} << 34;
 constexpr std::int64_t kMostNeighborsForBoxesOnGpu = 32;
+// A sample says how many rows the nearest one needs, not how many a radius needs. In so few columns a ball with 128
+// rows is still small. It was not measured.
+constexpr std::int64_t kMostColumnsForBoxesWithin = 4;
 constexpr std::int64_t kMostColumnsForDifferencesAlone = 6;  // what kMostColumnsForDifferences is, for such a query
 
 // Predicts from a sample of the training rows how well filters would do. The whole table is denser: its neighbours are
@@ -309,8 +312,9 @@ std::optional<Method> choose_box_search(const Fitted& fitted, const Selection& s
   const std::string_view scan = environment::word(environment::Variable::scan);
   const std::string_view visit = environment::word(environment::Variable::visit);
   const bool forced = visit == "queries";
-  if (form == nullptr || !has_box_search(*form) || !fitted.resident() || !difference_filter_takes(fitted, selection) ||
-      (!forced && (!visit.empty() || !scan.empty()))) {
+  const bool heap = selection.kind == Selection::Kind::rapidminer_heap;
+  if (heap || form == nullptr || !has_box_search(*form) || !fitted.resident() ||
+      !difference_filter_takes(fitted, selection) || (!forced && (!visit.empty() || !scan.empty()))) {
     return {};
   }
   const std::int64_t n = fitted.n_rows();
@@ -321,7 +325,9 @@ std::optional<Method> choose_box_search(const Fitted& fitted, const Selection& s
   method.reason = "boxes over boxes, on the GPU";
   if (!forced) {
     const std::int64_t queries = fitted.history().add_queries(n_queries);
-    if (map->n_columns() > kMostColumnsForBoxesOnGpu || selection.ks.front() > kMostNeighborsForBoxesOnGpu ||
+    const bool within = selection.kind == Selection::Kind::radius;
+    const bool too_long = !within && selection.ks.front() > kMostNeighborsForBoxesOnGpu;
+    if (map->n_columns() > (within ? kMostColumnsForBoxesWithin : kMostColumnsForBoxesOnGpu) || too_long ||
         queries < kLeastPairsForBoxesOnGpu / n) {
       return {};
     }
@@ -413,7 +419,11 @@ Method choose_method(const Fitted& fitted, const Selection& selection, std::int6
     method.reason = std::move(reason);
     return method;
   };
-  if (backend.backend == device::Backend::reference) return reference("every distance by the formula");
+  const bool formula = environment::word(environment::Variable::scan) == "formula";
+  if (backend.backend == device::Backend::reference || formula) {
+    method.engine = reference_engine(backend.backend == device::Backend::cuda);
+    return reference("every distance by the formula");
+  }
   if (backend.backend == device::Backend::cuda) return method_on_gpu(fitted, selection, n_queries, backend, run);
   if (form == nullptr) return reference("no filter bounds " + std::string(fitted.measure().info.name));
   const std::int64_t n = fitted.n_rows();

@@ -39,11 +39,11 @@ namespace {
 // for kFirstLongest rows a list. Where that turns out to be too few, the next plan has room for more.
 constexpr std::int64_t kFirstLongest = 1024, kLongestGrowth = 8;
 
-std::int64_t list_bytes(const Selection& selection, std::int64_t n_rows) {
+std::int64_t list_bytes(const Selection& selection, bool pipelined, std::int64_t n_rows) {
   // A candidate and its copy in the result are 16 bytes each.
   constexpr std::int64_t kBytesPerCandidate = 2 * static_cast<std::int64_t>(sizeof(double) + sizeof(std::int64_t));
   if (selection.kind == Selection::Kind::radius) {
-    return checked::mul(std::min(selection.longest, n_rows), kBytesPerCandidate);
+    return checked::mul(std::min(pipelined ? selection.places : selection.longest, n_rows), kBytesPerCandidate);
   }
   std::int64_t candidates = 0;
   for (const std::int64_t k : selection.ks) candidates = checked::add(candidates, std::min(k, n_rows));
@@ -111,6 +111,7 @@ class BlockedSearch {
 
   // Searches from the first query that has no result yet.
   SearchReport search_on(const device::BackendChoice& backend, const Sink& sink) {
+    if (backend.backend == device::Backend::cuda) selection_.group_rows = usual_group_rows(groups_);
     Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     if (const std::optional<SearchReport> report = search_in_pipeline(backend, method, sink)) return *report;
     SearchReport total;
@@ -137,7 +138,7 @@ class BlockedSearch {
     return {n_queries_,
             fitted_.n_rows(),
             fitted_.width(),
-            checked::add(list_bytes(selection_, fitted_.n_rows()),
+            checked::add(list_bytes(selection_, properties(method.engine).pipelined, fitted_.n_rows()),
                          selection_.ballot != nullptr ? selection_.ballot->bytes_per_query() : 0),
             fitted_.kernel().scratch_bytes(),
             fitted_.bytes(),
@@ -170,14 +171,21 @@ class BlockedSearch {
           return report;
         }
       } catch (const Error& error) {
-        // Another process may have taken memory that was free when the plan was made; a smaller engine will then do.
-        if (error.code() != ErrorCode::out_of_memory || next_ > 0) throw;
+        // Another process may have taken memory that was free when the plan was made, or a filter with more places has
+        // no room; a smaller engine will then do.
+        const bool more_places = selection_.places > Selection{}.places;
+        if (error.code() != ErrorCode::out_of_memory || (next_ > 0 && !more_places)) throw;
         method.engine = properties(method.engine).if_gpu_is_short;
         method.reason = error.what();
         continue;
       }
       pipeline->report(earlier);
-      fitted_.gpu_filters().require_images(*unmet);
+      pipeline.reset();  // until then searches under way read the selection
+      if (*unmet == ImageNeed::places) {
+        selection_.places = checked::mul(selection_.places, kPlacesGrowth);
+      } else {
+        fitted_.gpu_filters().require_images(*unmet);
+      }
       method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     }
     return std::nullopt;
@@ -186,7 +194,7 @@ class BlockedSearch {
   // Starts at the first query that has no result yet. Blocks are encoded and handed on while the back end searches the
   // one between. Stops at the first block that wants other images, and returns that need.
   std::optional<ImageNeed> run_pipeline(const Plan& plan, SearchPipeline& pipeline, const Sink& sink) {
-    const std::int64_t k = selection_.ks.front(), start = next_;
+    const std::int64_t start = next_;
     const std::int64_t n_blocks = checked::ceil_div(n_queries_ - start, plan.tile_queries);
     const auto block_of = [&](std::int64_t number) {
       const std::int64_t first = start + number * plan.tile_queries;
@@ -223,10 +231,10 @@ class BlockedSearch {
         next_ = block.first + block.n;
         outcome_sink_(outcome);
       } else {
-        shape(block, k, neighbors.front());
+        if (!pipeline.lists_vary()) shape(block, selection_.ks.front(), neighbors.front());
         if (const std::optional<ImageNeed> need = pipeline.finish(which, neighbors.front())) return need;
         feeder.done(number);
-        if (selection_.train_groups != nullptr) drop_empty_entries(neighbors.front());
+        if (selection_.train_groups != nullptr && !pipeline.lists_vary()) drop_empty_entries(neighbors.front());
         next_ = block.first + block.n;
         sink(neighbors);
       }

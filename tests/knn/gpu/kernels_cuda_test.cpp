@@ -86,6 +86,30 @@ class KernelsCuda : public NeedsGpu {
     setenv("STOPE_BACKEND", "cuda", 1);
   }
 
+  // The same for lists within the distance of the first query's seventh neighbour, without a group of a third of the
+  // rows.
+  void compare_within(const std::string& metric, const TableShape& shape, const std::string& method) {
+    SCOPED_TRACE(metric + ", within a radius");
+    const Table train = oracle::random_table(random_, shape), query = train.take({0, 5, 17, 40, 41, 42, 43});
+    KnnOptions options;
+    options.metric.name = metric;
+    const KnnIndex index = KnnIndex::fit(train, options);
+    const auto groups = [](std::int64_t n) {
+      std::vector<double> numbers;
+      for (std::int64_t i = 0; i < n; ++i) numbers.push_back(static_cast<double>(i % 3) - 1.0);
+      return make_numeric("", numbers);
+    };
+    const SearchOptions wanted{.exclude_train = groups(train.n_rows), .exclude_query = groups(query.n_rows)};
+    unsetenv("STOPE_BACKEND");
+    const double radius = index.kneighbors(query, {.n_neighbors = 7}, {.device = "cpu"}).distances[6];
+    const Neighbors theirs = index.radius_neighbors(query, radius, wanted, {.device = "cpu"});
+    setenv("STOPE_BACKEND", "cuda", 1);
+    SearchReport report;
+    const Neighbors ours = index.radius_neighbors(query, radius, wanted, {}, &report);
+    EXPECT_EQ(report.method, method);
+    expect_same(ours, theirs);
+  }
+
   Random random_{1};
   bool has_ampere_ = true, has_hopper_ = false;
 };
@@ -182,7 +206,6 @@ TEST_P(DistancesOfProductsCuda, OfFewAndManyNeighbors) {
   const bool mixed = GetParam() == "mixed-euclidean" || GetParam() == "heom";
   for (const std::int64_t k : {2, 24, 25, 60, 200}) {
     for (const Compat compat : {Compat::none, Compat::rapidminer}) {
-      if (k == 200 && compat == Compat::rapidminer) continue;  // heaps are shorter
       TableShape shape{.n_rows = 700, .n_numeric = 17};
       if (mixed) shape = {.n_rows = 700, .n_numeric = 9, .n_nominal = 4, .missing = k == 2 ? 0.0 : 0.1};
       if (k != 24) shape.values = TableShape::Values::few;
@@ -287,7 +310,28 @@ TEST_F(KernelsCuda, ScansOfLargerDifferences) {
     compare({"manhattan", {.n_rows = 9000, .n_numeric = 130}, 33, 10}, method);
     const TableShape mixed{.n_rows = 257, .n_numeric = 3, .n_nominal = 2, .missing = 0.05};
     compare({"gower", mixed, 257, 9, Compat::none, true}, method);
+    // RapidMiner's heaps: chunks of the table, of more than one tile.
+    compare({"manhattan", {.n_rows = 1500, .n_numeric = 17}, 33, 10, Compat::rapidminer}, method);
+    compare({"manhattan", {.n_rows = 1500, .n_numeric = 17}, 33, 200, Compat::rapidminer}, method);
+    compare({"gower", mixed, 257, 9, Compat::rapidminer, true}, method);
   }
+}
+
+// A radius takes the place of the sample.
+TEST_F(KernelsCuda, ListsWithinARadius) {
+  const TableShape mixed{.n_rows = 300, .n_numeric = 3, .n_nominal = 2, .missing = 0.05};
+  compare_within("euclidean", {.n_rows = 300, .n_numeric = 9}, kProducts);
+  compare_within("cosine", {.n_rows = 300, .n_numeric = 9}, kProducts);
+  setenv("STOPE_SCAN", "differences", 1);
+  compare_within("chebyshev", {.n_rows = 300, .n_numeric = 9}, kDifferences);
+  compare_within("gower", mixed, kDifferences);
+  if (has_ampere_) {
+    setenv("STOPE_SCAN", "bytes", 1);
+    compare_within("gower", mixed, "filter, byte differences");
+  }
+  unsetenv("STOPE_SCAN");
+  setenv("STOPE_VISIT", "queries", 1);
+  compare_within("manhattan", {.n_rows = 300, .n_numeric = 3}, "filter, boxes");
 }
 
 }  // namespace

@@ -43,10 +43,12 @@ class QueryInBoxes {
         lane_(static_cast<int>(threadIdx.x) % 32),
         query_(search.order[number]),
         home_(static_cast<std::int64_t>(search.homes[number])),
-        residual_(static_cast<double>(search.residuals[query_]) + search.train_residual) {
+        residual_(static_cast<double>(search.residuals[query_]) + search.train_residual),
+        last_{search.within, INT32_MAX} {
     if (lane_ < search_.width) held_.row[lane_] = search_.queries[query_ * search_.width + lane_];
     if (lane_ < search_.n_columns) held_.image[lane_] = search_.images[query_ * search_.n_columns + lane_];
     __syncwarp();  // the query is there
+    shrink_reach();
   }
 
   // The groups on the way from the leaf up are known at once, so that they arrive together. What is near that leaf
@@ -85,7 +87,7 @@ class QueryInBoxes {
       search_.rows[query_ * k + at] = list_.entries[e].row;
     }
     if (lane_ != 0) return;
-    search_.uncertified[query_] = last_.row == INT32_MAX ? 1 : 0;
+    search_.uncertified[query_] = last_.row == INT32_MAX && !(search_.within < kInfinity) ? 1 : 0;
     const unsigned counter = blockIdx.x % kWorkCounters;
     atomicAdd(search_.opened + counter, static_cast<unsigned long long>(n_opened_));
     atomicAdd(search_.evaluated + counter, static_cast<unsigned long long>(n_evaluated_));
@@ -170,7 +172,7 @@ class QueryInBoxes {
     while (news != 0) {
       const int lane = __ffs(static_cast<int>(news)) - 1;
       list_.insert(of_lane(found, lane), lane_);
-      last_ = list_.at(search_.k - 1);
+      last_ = last_wanted();
       is_new = is_new && lane_ != lane && found.before(last_);
       news = __ballot_sync(kAllLanes, is_new);
     }
@@ -178,7 +180,17 @@ class QueryInBoxes {
   }
 
   __device__ __forceinline__ void take_last() {
-    last_ = list_.at(search_.k - 1);
+    last_ = last_wanted();
+    shrink_reach();
+  }
+
+  // Returns the k-th row of the list, or what comes after all rows within the distance wanted, whichever is before.
+  __device__ __forceinline__ FoundRow last_wanted() const {
+    const FoundRow last = list_.at(search_.k - 1), limit{search_.within, INT32_MAX};
+    return limit.before(last) ? limit : last;
+  }
+
+  __device__ __forceinline__ void shrink_reach() {
     if (!(last_.distance < kInfinity) || is_missing(residual_)) return;  // nothing is out of reach
     reach_ = search_.bounds.box_cut(search_.bounds.float_limit(last_.distance, residual_));
   }
@@ -205,7 +217,7 @@ class QueryInBoxes {
   const std::int64_t query_, home_;
   const double residual_;
   WarpList<kPlaces> list_;
-  FoundRow last_;                   // the k-th of the list
+  FoundRow last_;                   // only rows before it enter the list
   float reach_ = __builtin_inff();  // no box with a larger sum has a neighbour
   std::int64_t group_ = 0;          // lane l: the open group of level l,
   unsigned left_ = 0;               // and its boxes that are still to be looked at

@@ -39,9 +39,10 @@ struct BoxSearch {
   std::int64_t n_queries;
   Exclusions exclusions;
   int k;
-  double* distances;  ///< k a query, sorted by (distance, row)
+  double within;      ///< no row farther away is wanted; infinity: all are
+  double* distances;  ///< k a query, sorted by (distance, row); fewer within a finite distance
   std::int32_t* rows;
-  std::int32_t* uncertified;      ///< set where there are fewer than k distances
+  std::int32_t* uncertified;      ///< set where there are fewer than k distances, unless `within` is finite
   unsigned long long* opened;     ///< kWorkCounters: groups of boxes that were compared with a query
   unsigned long long* evaluated;  ///< kWorkCounters: distances computed
 };

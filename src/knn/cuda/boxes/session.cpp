@@ -241,6 +241,7 @@ void BoxSession::search_batch(const cuda_abi::DifferenceQuery& query, std::int64
                          .exclusions = {query.self >= 0 ? query.self + begin : -1,
                                         grouped ? train_groups_.data() : nullptr, query_groups_.data()},
                          .k = static_cast<int>(query.k),
+                         .within = query.within,
                          .distances = distances_.data(),
                          .rows = rows_.data(),
                          .uncertified = uncertified_.data(),

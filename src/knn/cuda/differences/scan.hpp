@@ -60,11 +60,12 @@ struct GroupBests {
   std::int64_t n_groups;  ///< 16 a segment
 };
 
-/// Tiles 0, stride, 2 * stride ... of the training rows (n_tiles of them), cut into segments for the blocks of threads
-/// of the grid.
+/// Tiles first_tile + 0, stride, 2 * stride ... of the training rows (n_tiles of them), cut into segments for the
+/// blocks of threads of the grid.
 struct ScanTiles {
   std::int64_t n_queries;
   std::int64_t n_tiles, stride, tiles_per_segment;
+  std::int64_t first_tile = 0;
 };
 
 /// Images in floats (pair_place), NaN where a value is missing. A sum starts at its row's start: 0, or infinity if the

@@ -118,7 +118,8 @@ class PanelCopies {
     return {first, min(work_.pool.panel, images_.n_lines - first), products};
   }
   __device__ std::int64_t first_row(int tile) const {
-    return (first_tile_ + tile) * work_.scan.tiles.stride * kPairTile;
+    const ScanTiles& tiles = work_.scan.tiles;
+    return (tiles.first_tile + (first_tile_ + tile) * tiles.stride) * kPairTile;
   }
 
   /// Starts to copy a panel to buffer 0 or 1. If there is one panel, it copies all rows of a tile, else those of a

@@ -1,23 +1,11 @@
 // In all these kernels one warp handles one query.
-#include "knn/cuda/differences/select.hpp"
-
 #include "device/cuda/check.hpp"
-#include "knn/cuda/differences/sinks.cuh"
+#include "knn/cuda/differences/select.cuh"
 #include "knn/cuda/sort_neighbors.cuh"
 #include "knn/cuda/tensor/rerank/team.cuh"
 
 namespace stope::knn::cuda {
 namespace {
-
-constexpr int kWarps = 4;
-constexpr double kNoDistance = __builtin_inf();
-
-__device__ std::int64_t query_of_warp() {
-  return static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
-}
-__device__ int lane_of_thread() {
-  return static_cast<int>(threadIdx.x) % 32;
-}
 
 __device__ int warp_sum(int value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -73,14 +61,6 @@ __device__ unsigned kth_smallest(int k, int n, const Key& key) {
   });
 }
 
-/// Appends `row` of the lanes where `kept`, and returns how many rows there are then. At most `most` are written.
-__device__ int append(bool kept, std::int32_t row, std::int32_t* rows, int n, int most) {
-  const unsigned all = __ballot_sync(~0U, kept);
-  const int at = n + __popc(all & ((1U << lane_of_thread()) - 1U));
-  if (kept && at < most) rows[at] = row;
-  return n + __popc(all);
-}
-
 __global__ void __launch_bounds__(kWarps * 32)
     choose_of_groups_kernel(const GroupBests bests, int n_wanted, const ChosenRows chosen) {
   const std::int64_t query = query_of_warp();
@@ -117,34 +97,13 @@ __device__ double kth_distance(const double* distances, int n, int k) {
   return larger(found, 0.0);
 }
 
-__device__ SumCut cut_of(const CutRule& rule, std::int64_t query, double reach) {
-  constexpr SumCut kNothing{0.0F, -kNoScore};
-  constexpr float kMostSum = 1e37F;  // far from the range of a float
-  constexpr float kMostSteps = 0.25F * kByteNever;
-  const auto residual = static_cast<double>(rule.residuals[query]) + rule.train_residual;
-  if (!(reach < kNoDistance) || !(residual >= 0.0)) return kNothing;
-  if (reach >= kEverything) return {0.0F, rule.steps == 0.0 ? kMostSum : kMostSteps};
-  SumCut cut{};
-  if (rule.steps == 0.0) {
-    const SumBounds::Limit limit = rule.bounds.float_limit(reach, residual);
-    // Where nothing is missing, the weight compared is that of all attributes.
-    const double fixed = rule.divides ? 0.0 : limit.alpha * rule.bounds.total_weight;
-    cut = {rule.divides ? round_up(limit.alpha) : 0.0F, round_up(fixed + limit.beta)};
-    return cut.beta < kMostSum && cut.alpha < kMostSum ? cut : kNothing;
-  }
-  // Sums in steps are exact. This factor covers the float arithmetic of the comparison.
-  constexpr double kWider = 1.0 + 1e-6;
-  const SumBounds::Limit limit = rule.bounds.limit(reach, residual / rule.steps);
-  const double fixed = rule.divides ? 0.0 : limit.alpha * rule.bounds.total_weight;
-  const double alpha = rule.divides ? limit.alpha * rule.steps / rule.weight_steps : 0.0;
-  cut = {round_up(alpha * kWider), round_up((fixed + limit.beta) * rule.steps * kWider + 1.0)};
-  return cut.beta < kMostSteps && cut.alpha < 1e20F ? cut : kNothing;
-}
-
 __global__ void __launch_bounds__(kWarps * 32) cut_kernel(const CutJob job, const ChosenRows chosen) {
   const std::int64_t query = query_of_warp();
   if (query >= chosen.n_queries) return;
-  double reach = kth_distance(chosen.distances + query * chosen.stride, chosen.counts[query], job.k);
+  double reach = job.within;
+  if (!(reach < kNoDistance)) {
+    reach = kth_distance(chosen.distances + query * chosen.stride, chosen.counts[query], job.k);
+  }
   if (lane_of_thread() != 0) return;
   if (!(reach < kEverything)) reach = job.list_all ? kEverything : kNoDistance;
   const SumCut cut = cut_of(job.rule, query, reach);
@@ -237,11 +196,8 @@ __global__ void __launch_bounds__(kWarps * 32) nearest_kernel(const NearestJob j
     job.distances[query * job.k + i] = distances[i];
     job.rows[query * job.k + i] = rows[i];
   }
-  if (lane_of_thread() == 0 && rows[job.k - 1] == kNoRow) job.uncertified[query] = 1;
-}
-
-unsigned blocks_for(std::int64_t n_queries) {
-  return static_cast<unsigned>((n_queries + kWarps - 1) / kWarps);
+  const bool has_fewer = rows[job.k - 1] == kNoRow;
+  if (lane_of_thread() == 0 && has_fewer && !job.may_have_fewer) job.uncertified[query] = 1;
 }
 
 }  // namespace

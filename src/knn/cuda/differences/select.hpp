@@ -35,13 +35,15 @@ inline constexpr int kMostGroups = 1024;
 /// Chooses the rows of the `n_wanted` best groups of each query, or fewer if fewer groups have a row.
 void launch_choose_of_groups(const GroupBests& bests, int n_wanted, const ChosenRows& chosen, cudaStream_t stream);
 
-/// Computes cuts[query] from the k-th smallest distance of the chosen rows. If there are fewer than k, the cut lists
-/// everything (if lists have room for that) or nothing. reaches[query] is the distance behind the cut: kEverything if
-/// it lists everything, infinity if it lists nothing. It also lists nothing if no bound is known.
+/// Computes cuts[query] from `within` if that is finite, else from the k-th smallest distance of the chosen rows. If
+/// there are fewer than k, the cut lists everything (if lists have room for that) or nothing. reaches[query] is the
+/// distance behind the cut: kEverything if it lists everything, infinity if it lists nothing. It also lists nothing if
+/// no bound is known.
 struct CutJob {
   CutRule rule;
   int k;
   bool list_all;
+  double within;
   SumCut* cuts;
   double* reaches;
 };
@@ -69,9 +71,10 @@ struct SharpenJob {
 void launch_sharpen(const SharpenJob& job, const ChosenRows& chosen, cudaStream_t stream);
 
 /// Writes distances[query * k + i] and rows[query * k + i]: the nearest of the chosen rows by (distance, row). A query
-/// is uncertified if fewer than k rows have a distance.
+/// is uncertified if fewer than k rows have a distance, unless it may have fewer: kNoFilterRow follows them then.
 struct NearestJob {
   int k;
+  bool may_have_fewer;
   double* distances;
   std::int32_t* rows;
   std::int32_t* uncertified;

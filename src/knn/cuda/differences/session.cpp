@@ -5,23 +5,21 @@
 
 #include "base/checked.hpp"
 #include "device/cuda/attribute.hpp"
+#include "knn/cuda/copies.hpp"
+#include "knn/cuda/differences/heaps.hpp"
 #include "knn/cuda/usual_residual.hpp"
 
 namespace stope::knn::cuda {
 namespace {
 
 using stope::cuda::check;
-using stope::cuda::DeviceBuffer;
 
 // How many rows a list has room for. Some hundred are usual; queries with more rows than fit are left to the reference.
 constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
 // Lists are short up to this many neighbours.
-constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
+constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = kMostOffered;
 // Queries in a batch: enough to fill the GPU many times over.
 constexpr std::int64_t kMostBatch = 16384, kMostBatchOfMany = 4096;
-constexpr std::int32_t kMostAlways = 512;
-
-enum Total { kListed, kEvaluated, kTotals };
 
 std::int64_t padded(std::int64_t n) {
   return checked::mul(checked::ceil_div(n, kPairTile), kPairTile);
@@ -44,33 +42,10 @@ std::int64_t words_of(const cuda_abi::DifferenceSpec& spec) {
   return spec.steps > 0.0 ? plan_bytes(spec, true).words() : even_lines(static_cast<int>(spec.bounds.n_columns));
 }
 
-template <class T>
-void copy_out(T* to, const DeviceBuffer<T>& from, std::int64_t n, const stope::cuda::Stream& stream) {
-  check(cudaMemcpyAsync(to, from.data(), static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToHost, stream.get()),
-        "copying from the GPU");
-}
-
-template <class T>
-void clear(const DeviceBuffer<T>& buffer, const stope::cuda::Stream& stream) {
-  check(cudaMemsetAsync(buffer.data(), 0, static_cast<std::size_t>(buffer.bytes()), stream.get()), "clearing memory");
-}
-
 /// Pinned memory is slow to allocate, so it is kept for the next search.
 template <class T>
 void grow(stope::cuda::PinnedBuffer<T>& buffer, std::int64_t size) {
   if (buffer.size() < size) buffer = stope::cuda::PinnedBuffer<T>(size);
-}
-
-/// Cuts the tiles of a scan into about `wanted` segments.
-ScanTiles cut_tiles(std::int64_t n_queries, std::int64_t n_tiles, std::int64_t stride, std::int64_t wanted) {
-  const std::int64_t segments = std::clamp<std::int64_t>(wanted, 1, n_tiles);
-  return {n_queries, n_tiles, stride, checked::ceil_div(n_tiles, segments)};
-}
-
-constexpr std::int64_t kGroupsPerSegment = 16;
-
-std::int64_t segments_of(const ScanTiles& tiles) {
-  return checked::ceil_div(tiles.n_tiles, tiles.tiles_per_segment);
 }
 
 }  // namespace
@@ -84,7 +59,7 @@ cuda_abi::FilterSize DifferenceSession::size(const cuda_abi::DifferenceSpec& spe
                   spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows &&
                   (spec.steps == 0.0 || bytes_work);
   const std::int64_t image = words_of(spec) * 4, per_row = spec.width * 8 + image + 12;
-  const std::int64_t per_query = spec.width * 16 + image + 40 + kMostGroups * 8 +
+  const std::int64_t per_query = spec.width * 16 + image + 44 + kMostGroups * 8 +
                                  capacity(spec) * static_cast<std::int64_t>(sizeof(Entry)) + stride_of(spec) * 12 +
                                  spec.most_neighbors * 12;
   size.bytes =
@@ -101,6 +76,7 @@ DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& sp
       n_padded_(padded(spec.n_rows)),
       batch_(batch_of(spec)),
       stride_(stride_of(spec)),
+      list_capacity_(capacity(spec)),
       most_words_(words_of(spec)),
       attributes_(spec.measure.n_attributes),
       numeric_(spec.row_form.n_numeric),
@@ -132,6 +108,7 @@ DifferenceSession::DifferenceSession(int gpu, const cuda_abi::DifferenceSpec& sp
       distances_(checked::mul(batch_, spec.most_neighbors)),
       rows_(checked::mul(batch_, spec.most_neighbors)),
       uncertified_(batch_),
+      heap_sizes_(batch_),
       totals_(kTotals),
       host_totals_(kTotals),
       host_gaps_(1),
@@ -320,49 +297,6 @@ CutRule DifferenceSession::rule() const {
           .weight_steps = bytes_.weight_steps};
 }
 
-template <class Sink, class Differences, class Bytes>
-void DifferenceSession::scan(const ScanTiles& tiles, const Exclusions& exclusions, const Sink& sink,
-                             const Differences& differences, const Bytes& bytes) {
-  if (in_bytes()) {
-    const ByteScan job{.divides = divides(),
-                       .queries = query_images_.data(),
-                       .train = train_images_.data(),
-                       .starts = byte_starts_.data(),
-                       .difference_words = bytes_.difference_words,
-                       .product_words = bytes_.product_words,
-                       .divisor_words = bytes_.divisor_words,
-                       .tiles = tiles,
-                       .exclusions = exclusions};
-    bytes(job, sink, stream_.get());
-  } else {
-    const DifferenceScan job{.form = spec_.bounds.form,
-                             .gaps = gaps_,
-                             .queries = reinterpret_cast<const float*>(query_images_.data()),
-                             .train = reinterpret_cast<const float*>(train_images_.data()),
-                             .starts = starts_.data(),
-                             .n_numeric = static_cast<int>(spec_.row_form.n_numeric),
-                             .n_columns = static_cast<int>(n_columns_),
-                             .mismatch = mismatch_.data(),
-                             .weight = weight_.data(),
-                             .tiles = tiles,
-                             .exclusions = exclusions};
-    differences(job, sink, stream_.get());
-  }
-}
-
-void DifferenceSession::evaluate(const Batch& batch, const ChosenRows& chosen) {
-  const ListedPairs pairs{.queries = queries_[batch.buffer].data(),
-                          .train = train_.data(),
-                          .width = spec_.width,
-                          .attributes = attributes_.data(),
-                          .n_queries = chosen.n_queries,
-                          .rows = chosen.rows,
-                          .counts = chosen.counts,
-                          .stride = chosen.stride,
-                          .distances = chosen.distances};
-  kernel_->launch(pairs, measure_.data(), stream_.get());
-}
-
 void DifferenceSession::upload(const cuda_abi::DifferenceQuery& query, const Batch& batch) {
   if (batch.n == 0) return;
   upload_begins_[batch.buffer].record(copies_);
@@ -373,23 +307,6 @@ void DifferenceSession::upload(const cuda_abi::DifferenceQuery& query, const Bat
         "copying to the GPU");
   upload_ends_[batch.buffer].record(copies_);
   uploaded_[batch.buffer].record(copies_);
-}
-
-// The sample is every share-th tile: a prefix would say nothing of a sorted table. There are several times as many
-// groups as neighbours, so that the k-th best group has a row near the k-th nearest of the sample.
-ScanTiles DifferenceSession::sample_tiles(std::int64_t n_queries, std::int64_t k) const {
-  constexpr std::int64_t kShare = 16, kLeastTiles = 32, kGroupsPerNeighbor = 8;
-  const std::int64_t n_tiles = n_padded_ / kPairTile;
-  const std::int64_t stride = std::max<std::int64_t>(1, std::min(kShare, n_tiles / kLeastTiles));
-  const std::int64_t wanted = checked::ceil_div(kGroupsPerNeighbor * k, kGroupsPerSegment);
-  const std::int64_t segments = std::max(segments_that_fill(n_queries), wanted);
-  return cut_tiles(n_queries, checked::ceil_div(n_tiles, stride), stride,
-                   std::min<std::int64_t>(segments, kMostGroups / kGroupsPerSegment));
-}
-
-std::int64_t DifferenceSession::segments_that_fill(std::int64_t n_queries) const {
-  constexpr std::int64_t kBlocksPerProcessor = 2;
-  return checked::ceil_div(kBlocksPerProcessor * multiprocessors_, checked::ceil_div(n_queries, kPairTile));
 }
 
 void DifferenceSession::copy_back(const cuda_abi::DifferenceQuery& query, const Batch& batch) {
@@ -404,7 +321,6 @@ void DifferenceSession::copy_back(const cuda_abi::DifferenceQuery& query, const 
 
 void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Batch& next) {
   const std::int64_t n = batch.n;
-  const auto k = static_cast<int>(query.k);
   const bool grouped = query.train_groups != nullptr;
   const Exclusions exclusions{query.self >= 0 ? query.self + batch.begin : -1, grouped ? train_groups_.data() : nullptr,
                               query_groups_.data()};
@@ -419,41 +335,11 @@ void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, con
   make_query_images(batch);
 
   ends_[cuda_abi::kImagesStep].record(stream_);
-  const ScanTiles sample = sample_tiles(n, query.k);
-  const GroupBests bests{group_scores_.data(), group_rows_.data(), segments_of(sample) * kGroupsPerSegment};
-  scan(sample, exclusions, bests, launch_difference_sample, launch_byte_sample);
-
-  ends_[cuda_abi::kSampleStep].record(stream_);
-  constexpr int kSpareRows = 8;  // the order of distances differs a little from that of sums
-  launch_choose_of_groups(bests, k + kSpareRows, chosen, stream_.get());
-  evaluate(batch, chosen);
-  const bool list_all = spec_.n_rows <= capacity(spec_);
-  const CutJob cuts{.rule = rule(), .k = k, .list_all = list_all, .cuts = cuts_.data(), .reaches = reaches_.data()};
-  launch_cuts(cuts, chosen, stream_.get());
-
-  ends_[cuda_abi::kThresholdsStep].record(stream_);
-  constexpr std::int64_t kWaves = 10;  // segments so short that the last blocks of a wave do not wait long
-  const ScanTiles all = cut_tiles(n, n_padded_ / kPairTile, 1, kWaves * segments_that_fill(n));
-  const EntryLists lists{cuts_.data(), entries_.data(), counts_.data(), static_cast<std::int32_t>(capacity(spec_))};
-  clear(counts_, stream_);
-  scan(all, exclusions, lists, launch_difference_list, launch_byte_list);
-
-  ends_[cuda_abi::kListStep].record(stream_);
-  launch_choose_of_lists(lists, divides(), k, chosen, stream_.get());
-  evaluate(batch, chosen);
-  const SharpenJob sharpen{.rule = rule(),
-                           .k = k,
-                           .lists = lists,
-                           .reaches = reaches_.data(),
-                           .always = always_.data(),
-                           .n_always = std::min(n_always_, kMostAlways),
-                           .exclusions = exclusions,
-                           .uncertified = uncertified_.data(),
-                           .n_listed = totals_.data() + kListed,
-                           .n_evaluated = totals_.data() + kEvaluated};
-  launch_sharpen(sharpen, chosen, stream_.get());
-  evaluate(batch, chosen);
-  launch_nearest({k, distances_.data(), rows_.data(), uncertified_.data()}, chosen, stream_.get());
+  if (query.heap != 0) {
+    fill_heaps(query, batch, exclusions, chosen);
+  } else {
+    find_nearest(query, batch, exclusions, chosen);
+  }
 
   ends_[cuda_abi::kRerankStep].record(stream_);
   if (query.vote != nullptr) {

@@ -61,6 +61,8 @@ class DifferenceSession {
   template <class Sink, class Differences, class Bytes>
   void scan(const ScanTiles& tiles, const Exclusions& exclusions, const Sink& sink, const Differences& differences,
             const Bytes& bytes);
+  static constexpr std::int32_t kMostAlways = 512;
+  enum Total { kListed, kEvaluated, kTotals };
   /// Consecutive queries, and the buffer, 0 or 1, that holds their rows.
   struct Batch {
     std::int64_t begin, n;
@@ -68,6 +70,11 @@ class DifferenceSession {
   };
   void upload(const cuda_abi::DifferenceQuery& query, const Batch& batch);
   void search_batch(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Batch& next);
+  void find_nearest(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Exclusions& exclusions,
+                    const ChosenRows& chosen);
+  void fill_heaps(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Exclusions& exclusions,
+                  const ChosenRows& chosen);
+  EntryLists lists() const;
   void copy_back(const cuda_abi::DifferenceQuery& query, const Batch& batch);
   void make_query_images(const Batch& batch);
   void evaluate(const Batch& batch, const ChosenRows& chosen);
@@ -77,7 +84,7 @@ class DifferenceSession {
   const ListedKernel* kernel_;
   std::vector<unsigned char> measure_;
   int multiprocessors_;
-  std::int64_t n_columns_, n_padded_, batch_, stride_, most_words_;
+  std::int64_t n_columns_, n_padded_, batch_, stride_, list_capacity_, most_words_;
   std::int64_t loaded_ = 0;
   bool gaps_ = false;  // a value is missing in the training table or in a batch so far
   PlannedBytes bytes_;
@@ -108,7 +115,7 @@ class DifferenceSession {
   Device<Entry> entries_;
   Device<std::int32_t> counts_, chosen_rows_, chosen_counts_;
   Device<double> chosen_distances_, distances_;
-  Device<std::int32_t> rows_, uncertified_;
+  Device<std::int32_t> rows_, uncertified_, heap_sizes_;
   Device<unsigned long long> totals_;
   stope::cuda::PinnedBuffer<unsigned long long> host_totals_;
   stope::cuda::PinnedBuffer<std::int32_t> host_gaps_;

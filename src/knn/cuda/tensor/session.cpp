@@ -413,10 +413,12 @@ void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query
 }
 
 // The first chunk has at least as many rows as there are neighbours. Each later chunk has three times as many rows as
-// all before it. So about three rows a neighbour enter the heap in each chunk, and there are few chunks. All this time
-// counts as the list step.
+// all before it. So about three rows a neighbour enter the heap in each chunk, and there are few chunks. A large heap
+// has as many as all before it: the rows of three chunks would not fit a team's memory. All this time counts as the
+// list step.
 void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) {
-  constexpr std::int64_t kGrowth = 3;
+  constexpr std::int64_t kLargeHeap = 128;
+  const std::int64_t growth = query.k <= kLargeHeap ? 3 : 1;
   const Table& table = *slot.table;
   const std::int64_t n_tiles = table.n_padded / scan_tile_rows(width_);
   const auto k = static_cast<int>(query.k);
@@ -433,7 +435,7 @@ void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) 
   slot.ends[cuda_abi::kSampleStep].record(stream_);
   slot.ends[cuda_abi::kThresholdsStep].record(stream_);
   std::int64_t n = checked::ceil_div(query.k + 1, scan_tile_rows(width_));
-  for (std::int64_t first = 0; first < n_tiles; first += n, n = kGrowth * first) {
+  for (std::int64_t first = 0; first < n_tiles; first += n, n = growth * first) {
     n = std::min(n, n_tiles - first);
     launch_roots(roots, stream_.get());
     clear(counts_, stream_);

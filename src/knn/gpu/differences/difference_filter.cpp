@@ -28,12 +28,15 @@ using cuda_abi::Failure;
 static_assert(cuda_abi::kExcludesNothing == kNoGroup);
 
 // A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
-constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = 128;
+constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kMostNeighbors = 512;
+constexpr std::int64_t kMostNeighborsOfBoxes = 128;
 // Most queries on the GPU at once. A first search of few queries leaves room for some more.
 constexpr std::int64_t kMostQueries = 16384, kMostQueriesOfBoxes = kBoxQueries, kLeastQueries = 2048;
 constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
 // Queries between two looks at the cancel token.
 constexpr std::int64_t kQueriesPerCall = kBoxQueries;
+// ... within a radius, whose lists have many places that stay empty.
+constexpr std::int64_t kVaryingPerCall = kMostQueries;
 // Below this many pairs, the reference on the GPU ends before images of the rows would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 // Most rows that may be always listed: they are evaluated for every query.
@@ -41,6 +44,11 @@ constexpr std::int64_t kMostAlways = 64;
 
 ScanKind kind_of(DifferenceForm form) {
   return form == DifferenceForm::bytes ? ScanKind::byte_differences : ScanKind::differences;
+}
+
+/// How many rows of a query the filter lists.
+std::int64_t places_of(const Selection& selection) {
+  return selection.kind == Selection::Kind::radius ? selection.places : selection.ks.front();
 }
 
 /// What the plug-in is told about a fitted table. Points into the table and the map.
@@ -57,7 +65,9 @@ struct Spec {
             fitted.width(),
             fitted.n_rows(),
             std::clamp(n_queries, kLeastQueries, form == DifferenceForm::boxes ? kMostQueriesOfBoxes : kMostQueries),
-            k <= kFewNeighbors ? kFewNeighbors : kMostNeighbors,
+            k <= kFewNeighbors     ? kFewNeighbors
+            : k <= kUsualNeighbors ? kUsualNeighbors
+                                   : kMostNeighbors,
             kPieceBytes,
             form == DifferenceForm::boxes ? 1 : 0};
   }
@@ -185,7 +195,8 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
  public:
   DifferenceFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
                            const RunOptions& run)
-      : GpuFilterPipeline(fitted, plan, selection, n_queries, run, kBlocks) {
+      : GpuFilterPipeline(fitted, plan, n_queries, run, kBlocks, places_of(selection),
+                          selection.kind == Selection::Kind::radius) {
     const std::shared_ptr<const ImageMap> map = fitted_.filters().map(fitted_, *fitted_.kernel().filter_form());
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) { return Spec(fitted_, *map, form(), queries, k); };
     for (const int gpu : plan_.backend.gpus) {
@@ -238,7 +249,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     Found& found = found_[which];
     const std::int64_t n = block.queries.n;
     (*block.encode)(block.queries.first, n, block.rows.data(), threads_);
-    if (const std::int64_t size = checked::mul(n, k_); !votes_ && found.answers.rows.size() < size) {
+    if (const std::int64_t size = checked::mul(n, k_); !votes_ && !vary_ && found.answers.rows.size() < size) {
       found.answers = filters_.front()->borrow_answers(size);
     }
     found.shares.clear();
@@ -256,7 +267,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
   std::optional<ImageNeed> collect(std::size_t which, Neighbors* out) override {
     Found& found = found_[which];
     for (std::future<void>& share : found.shares) share.get();
-    if (out == nullptr) return {};
+    if (out == nullptr || vary_) return {};
     const std::int64_t n = checked::mul(blocks_[which].queries.n, k_);
     threads_.parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kCopiedPerTask, end = std::min(n, begin + kCopiedPerTask);
@@ -276,6 +287,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
   }
 
   ThreadPool& finish_threads() override { return threads_; }
+  bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostNeighbors; }
 
   DifferenceForm form() const {
     if (plan_.method.engine == Engine::box_search) return DifferenceForm::boxes;
@@ -287,16 +299,18 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     Block& block = blocks_[which];
     const Selection& selection = *block.selection;
     const bool grouped = selection.train_groups != nullptr;
-    const std::int64_t end = share.begin + share.n;
-    for (std::int64_t begin = share.begin; begin < end; begin += kQueriesPerCall) {
+    const std::int64_t end = share.begin + share.n, step = vary_ ? kVaryingPerCall : kQueriesPerCall;
+    for (std::int64_t begin = share.begin; begin < end; begin += step) {
       run_.cancel.check();
-      const Range range{begin, std::min(kQueriesPerCall, end - begin)};
+      const Range range{begin, std::min(step, end - begin)};
       cuda_abi::DifferenceQuery query{block.queries.rows + begin * fitted_.width(),
                                       range.n,
                                       k_,
                                       selection.own_row(block.queries.first + begin),
                                       selection.train_groups,
                                       grouped ? block.queries.groups + begin : nullptr};
+      if (selection.kind == Selection::Kind::radius) query.within = filter_radius(selection);
+      query.heap = selection.kind == Selection::Kind::rapidminer_heap ? 1 : 0;
       submit_with_vote(block, filter.gpu(), query, [&] {
         filter.search(query,
                       [&](const cuda_abi::FilterAnswer& answer) { take(which, range, answer, query.vote != nullptr); });
@@ -309,6 +323,12 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     take_answer(block, range, answer, voted);
     if (voted) return;
     if (votes_) return keep_lists(block, range, answer.distances, answer.rows);
+    if (vary_) {
+      return with_hand_threads([&](ThreadPool& threads) {
+        block.found.take(range.begin, range.n, k_, answer.distances, answer.rows,
+                         block.uncertified.data() + range.begin, &threads, run_.cancel);
+      });
+    }
     Found& found = found_[which];
     const std::int64_t first = range.begin * k_, n = range.n * k_;
     const auto copy = [&](std::int64_t begin, std::int64_t end) {
@@ -316,12 +336,19 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
       std::copy(answer.rows + begin, answer.rows + end, found.answers.rows.data() + first + begin);
     };
     if (n <= kCopiedPerTask) return copy(0, n);
-    // The GPU waits for the next queries meanwhile.
+    with_hand_threads([&](ThreadPool& threads) {
+      threads.parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
+        copy(task * kCopiedPerTask, std::min(n, (task + 1) * kCopiedPerTask));
+      });
+    });
+  }
+
+  // The GPU waits for the next queries meanwhile.
+  template <class Work>
+  void with_hand_threads(const Work& work) {
     const std::scoped_lock lock(hand_mutex_);
     if (hand_threads_ == nullptr) hand_threads_ = std::make_unique<ThreadPool>(plan_.threads);
-    hand_threads_->parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
-      copy(task * kCopiedPerTask, std::min(n, (task + 1) * kCopiedPerTask));
-    });
+    work(*hand_threads_);
   }
 
   std::vector<std::shared_ptr<DifferenceFilter>> filters_;  // per GPU
@@ -335,8 +362,14 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
 std::string unfit(const Fitted& fitted, const Selection& selection) {
   const FilterForm* const form = fitted.kernel().filter_form();
   if (form == nullptr || !has_gpu_filter(*form)) return "no filter bounds " + std::string(fitted.measure().info.name);
-  if (selection.kind != Selection::Kind::nearest) return "no filter on the GPU for this selection";
-  if (selection.ks.front() > kMostNeighbors) return "more neighbours than a filter on the GPU lists";
+  if (selection.kind == Selection::Kind::rapidminer_heap) {
+    if (selection.ks.size() != 1) return "no filter on the GPU for this selection";
+    if (selection.ks.front() > fitted.n_rows() - (selection.exclude_self ? 1 : 0)) return "fewer rows than neighbours";
+  }
+  if (selection.kind == Selection::Kind::radius && !(selection.radius < kMostFilterRadius)) {
+    return "every row is within the radius";
+  }
+  if (places_of(selection) > kMostNeighbors) return "more neighbours than a filter on the GPU lists";
   return fitted.resident() ? "" : "the training table comes in parts";
 }
 
@@ -350,7 +383,8 @@ std::string difference_filter_problem(const Fitted& fitted, const Selection& sel
                                       DifferenceForm form, const device::BackendChoice& backend,
                                       const RunOptions& run) {
   if (std::string problem = unfit(fitted, selection); !problem.empty()) return problem;
-  const std::int64_t k = selection.ks.front();
+  const std::int64_t k = places_of(selection);
+  if (form == DifferenceForm::boxes && k > kMostNeighborsOfBoxes) return "more neighbours than boxes find";
   if (!backend.forced && n_queries < kLeastPairs / fitted.n_rows()) return "too few pairs for a filter to pay";
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
   if (!map->bounds()) return "the attribute weights leave the range in which the filter's bound holds";

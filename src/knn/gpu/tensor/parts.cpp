@@ -16,6 +16,7 @@
 #include "knn/gpu/filter_pipeline.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
+#include "knn/gpu/tensor/tensor_filter.hpp"
 #include "stope/error.hpp"
 
 namespace stope::knn {
@@ -24,6 +25,7 @@ namespace {
 // Pads a list that is not full. It comes after any row, whatever the row's distance.
 constexpr double kNoDistance = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
+constexpr double kAnyDistance = std::numeric_limits<double>::infinity();
 
 // Lists of the queries of a block, k each, sorted. uncertified[i]: query i has no answer. The memory is not
 // initialised.
@@ -105,6 +107,11 @@ class GpuParts {
     if (order_.empty()) return {};
     const Settled settled{*this};
     make_room(block.n);
+    radius_ = kAnyDistance;
+    if (selection.kind == Selection::Kind::radius) {
+      radius_ = filter_radius(selection);
+      std::fill_n(within_.data(), block.n, radius_);
+    }
     for (std::size_t i = 0; i < order_.size(); ++i) {
       if (next_.valid()) next_.get();
       const int buffer = find(order_[i]);
@@ -185,7 +192,7 @@ class GpuParts {
       if (pending_.begin < begin + n && begin < pending_.begin + pending_.n) finish_pending();
       cuda_abi::TensorQuery query{rows, n, k_, self};
       query.buffer = buffer;
-      query.within = fresh ? nullptr : within_.data() + begin;
+      query.within = fresh && radius_ == kAnyDistance ? nullptr : within_.data() + begin;
       submit(query, fresh, begin, first_row, answers);
       if (begin == 0) after_first();
     }
@@ -236,7 +243,8 @@ class GpuParts {
           answers.merge(query, k_, answer.distances + i * k_, answer.rows + i * k_, first_row, merged);
         }
         // Later parts need not search a query that the reference answers. A cosine distance may be a rounding below 0.
-        within_.data()[query] = uncertified != 0 ? 0.0 : std::max(0.0, answers.distances[query * k_ + k_ - 1]);
+        const double farthest = std::max(0.0, answers.distances[query * k_ + k_ - 1]);
+        within_.data()[query] = uncertified != 0 ? 0.0 : std::min(radius_, farthest);
       }
     });
     work_.add(answer);
@@ -259,6 +267,7 @@ class GpuParts {
   // State of one search.
   std::int64_t k_ = 0;
   const RunOptions* run_ = nullptr;
+  double radius_ = kAnyDistance;  // of the block
   std::unique_ptr<ThreadPool> pool_, loader_pool_;
   Pending pending_;
   FilterWork work_;
@@ -287,7 +296,8 @@ class PartsPipeline final : public GpuFilterPipeline {
  public:
   PartsPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
                 const RunOptions& run)
-      : GpuFilterPipeline(fitted, plan, selection, n_queries, run, 1),
+      : GpuFilterPipeline(fitted, plan, n_queries, run, 1, tensor_places(fitted, selection),
+                          tensor_lists_vary(selection)),
         gpus_(static_cast<int>(plan.backend.gpus.size())) {
     fitted.check_rows(plan.threads, run.cancel);
     held_ = fitted.gpu_filters().take_parts();
@@ -333,11 +343,12 @@ class PartsPipeline final : public GpuFilterPipeline {
     std::vector<Buffer<std::int64_t>> rows;
     for (const std::unique_ptr<GpuParts>& parts : held_->parts) {
       if (parts->empty()) break;  // all later GPUs have no parts either
-      const std::int64_t size = answers.empty() ? 0 : checked::mul(n, k_);
+      const bool in_place = answers.empty() && !vary_;
+      const std::int64_t size = in_place ? 0 : checked::mul(n, k_);
       distances.emplace_back(size);
       rows.emplace_back(size);
-      answers.push_back({answers.empty() ? out->distances.data() : distances.back().data(),
-                         answers.empty() ? out->indices.data() : rows.back().data(),
+      answers.push_back({in_place ? out->distances.data() : distances.back().data(),
+                         in_place ? out->indices.data() : rows.back().data(),
                          std::vector<std::int32_t>(static_cast<std::size_t>(n))});
     }
     std::vector<std::optional<ImageNeed>> needs(answers.size());
@@ -351,6 +362,10 @@ class PartsPipeline final : public GpuFilterPipeline {
     for (std::size_t gpu = 1; gpu < answers.size(); ++gpu) merge(n, answers[gpu], answers.front());
     // A query that one part could not answer is searched in the whole table.
     block.uncertified = std::move(answers.front().uncertified);
+    if (vary_) {
+      block.found.take(0, n, k_, answers.front().distances, answers.front().rows, block.uncertified.data(),
+                       &finish_threads(), run_.cancel);
+    }
     return {};
   }
 
@@ -366,6 +381,8 @@ class PartsPipeline final : public GpuFilterPipeline {
     if (threads_ == nullptr) threads_ = std::make_unique<ThreadPool>(plan_.threads);
     return *threads_;
   }
+
+  bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostFilterNeighbors; }
 
   std::shared_ptr<PartsHeld> make_parts(std::int64_t n_queries) const {
     const std::vector<int>& gpus = plan_.backend.gpus;

@@ -27,7 +27,7 @@ inline constexpr std::int64_t kHalfOfBatch = cuda_abi::kTensorBatchQueries / 2;
 /// The most neighbours that a filter lists for a query,
 inline constexpr std::int64_t kMostFilterNeighbors = 1024;
 /// and the most that it keeps in RapidMiner's heap.
-inline constexpr std::int64_t kMostHeapNeighbors = 128;
+inline constexpr std::int64_t kMostHeapNeighbors = 512;
 /// Returns the most query rows that a filter takes at once, for k neighbours.
 std::int64_t most_filter_queries(std::int64_t k);
 

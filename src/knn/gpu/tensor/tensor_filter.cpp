@@ -82,7 +82,8 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
  public:
   TensorFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
                        const RunOptions& run)
-      : GpuFilterPipeline(fitted, plan, selection, n_queries, run, kBlocks) {
+      : GpuFilterPipeline(fitted, plan, n_queries, run, kBlocks, tensor_places(fitted, selection),
+                          tensor_lists_vary(selection)) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
     const TensorFilterSpec spec = spec_of_table(fitted, *map, n_queries, k_, plan.backend, run);
     make_filters(*map, spec);
@@ -94,11 +95,12 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       return FilterRoom{size.bytes, spec.spec.most_queries};
     });
     // True if all GPUs of the run are the one with the rows and lists, however often it is named.
-    const bool on_gpu =
-        selection.in_place != nullptr && std::all_of(plan_.backend.gpus.begin(), plan_.backend.gpus.end(),
-                                                     [&](int gpu) { return gpu == selection.in_place->gpu(); });
+    const bool on_gpu = selection.in_place != nullptr && !vary_ &&
+                        std::all_of(plan_.backend.gpus.begin(), plan_.backend.gpus.end(),
+                                    [&](int gpu) { return gpu == selection.in_place->gpu(); });
     if (on_gpu) on_gpu_ = selection.in_place;
     borrow_threads();
+    if (selection.kind == Selection::Kind::radius) within_ = pinned_radius(selection, filters_.front()->gpu());
     if (!on_gpu) hold_rows(filters_.front()->row_memory(), filters_.front()->gpu());
   }
 
@@ -191,6 +193,14 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   }
 
   ThreadPool& finish_threads() override { return *hand_threads_; }
+  bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostFilterNeighbors; }
+
+  // Returns the radius for each query of a batch, which is at most a block.
+  device::Pinned<double> pinned_radius(const Selection& selection, int gpu) const {
+    device::Pinned<double> radius(gpu, plan_.tile_queries);
+    std::fill_n(radius.data(), plan_.tile_queries, filter_radius(selection));
+    return radius;
+  }
 
   void make_filters(const ImageMap& map, const TensorFilterSpec& spec) {
     const auto make = [&](int gpu, const TensorFilterSpec& as) {
@@ -252,6 +262,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     const std::int64_t first = block.queries.first + share.range.begin;
     const bool heap = block.selection->kind == Selection::Kind::rapidminer_heap;
     cuda_abi::TensorQuery query{nullptr, share.range.n, k_, block.selection->own_row(first), heap ? 1 : 0};
+    if (within_.size() > 0) query.within = within_.data();
     const auto submit = [&] {
       share.voted = query.vote != nullptr;
       share.flight = share.filter->submit(
@@ -272,6 +283,10 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   void take(Block& block, Share& share, const cuda_abi::FilterAnswer& answer, ThreadPool* pool) {
     take_answer(block, share.range, answer, share.voted);
     if (share.voted || on_gpu_ != nullptr) return;  // predictions or lists are in place
+    if (vary_) {
+      return block.found.take(share.range.begin, share.range.n, k_, answer.distances, answer.rows,
+                              block.uncertified.data() + share.range.begin, pool, run_.cancel);
+    }
     if (pool != nullptr && share.out != nullptr) {
       hand_on(share, answer.distances, answer.rows, *pool);
     } else {
@@ -290,6 +305,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   }
 
   const InPlace* on_gpu_ = nullptr;                     // rows and lists in the caller's memory on a GPU
+  device::Pinned<double> within_;                       // the radius, per query of a batch; empty: there is none
   std::vector<std::shared_ptr<TensorFilter>> filters_;  // per GPU
   std::unique_ptr<ThreadPool> threads_, hand_threads_;  // for begin() and for finish()
   std::deque<Share> shares_[kBlocks];                   // per block; batches under way point to theirs
@@ -300,16 +316,31 @@ std::string unfit(const Fitted& fitted, const Selection& selection) {
   const FilterForm* form = fitted.kernel().filter_form();
   if (form == nullptr || !has_tensor_scan(*form))
     return "no tensor filter for " + std::string(fitted.measure().info.name);
-  if (selection.kind == Selection::Kind::radius || selection.train_groups != nullptr || selection.ks.size() != 1) {
+  if (selection.kind == Selection::Kind::radius) {
+    if (!(selection.radius < kMostFilterRadius)) return "every row is within the radius";
+    return selection.places > kMostFilterNeighbors ? "more rows within the radius than a tensor filter lists" : "";
+  }
+  const bool heap = selection.kind == Selection::Kind::rapidminer_heap;
+  if (selection.ks.size() != 1 || (heap && selection.train_groups != nullptr)) {
     return "no tensor filter for this selection";
   }
   if (selection.ks.front() > fitted.n_rows() - (selection.exclude_self ? 1 : 0)) return "fewer rows than neighbours";
-  const bool heap = selection.kind == Selection::Kind::rapidminer_heap;
   const std::int64_t most = heap ? kMostHeapNeighbors : kMostFilterNeighbors;
-  return selection.ks.front() > most ? "more neighbours than a tensor filter lists" : "";
+  return tensor_places(fitted, selection) > most ? "more neighbours than a tensor filter lists" : "";
 }
 
 }  // namespace
+
+std::int64_t tensor_places(const Fitted& fitted, const Selection& selection) {
+  if (selection.kind == Selection::Kind::radius) return selection.places;
+  const std::int64_t k = selection.ks.front();
+  if (selection.train_groups == nullptr) return k;
+  return std::min(checked::add(k, selection.group_rows), fitted.n_rows() - (selection.exclude_self ? 1 : 0));
+}
+
+bool tensor_lists_vary(const Selection& selection) {
+  return selection.kind == Selection::Kind::radius || selection.train_groups != nullptr;
+}
 
 bool tensor_filter_takes(const Fitted& fitted, const Selection& selection) {
   return unfit(fitted, selection).empty();
@@ -321,7 +352,7 @@ Method choose_tensor_method(const Fitted& fitted, const Selection& selection, st
     return Method{.engine = Engine::gpu_reference, .reason = "every distance by the formula, on the GPU: " + problem};
   };
   if (const std::string problem = unfit(fitted, selection); !problem.empty()) return reference(problem);
-  const std::int64_t k = selection.ks.front();
+  const std::int64_t k = tensor_places(fitted, selection);
   // Queries are counted over the life of the table, since images are kept.
   const std::int64_t queries = fitted.history().add_queries(n_queries);
   if (!backend.forced && queries < kLeastPairs / fitted.n_rows()) {
@@ -340,7 +371,8 @@ Method choose_tensor_method(const Fitted& fitted, const Selection& selection, st
     if (error.code() != ErrorCode::unsupported) throw;
     return reference(error.what());
   }
-  if (selection.kind != Selection::Kind::nearest) return reference("RapidMiner's heap, and the table comes in parts");
+  if (selection.kind == Selection::Kind::rapidminer_heap)
+    return reference("RapidMiner's heap, and the table comes in parts");
   if (!parts_are_held(fitted, k, n_queries, backend) &&
       plan_part_sizes(fitted, *map, k, n_queries, backend, run).rows == 0) {
     return reference("the images of too few rows fit the GPU's memory");

@@ -127,7 +127,7 @@ TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
   const std::vector<std::int64_t> rows = {1, 2, 127, 128, 129, 1000, 2049, 5000, 5001, 20000};
   const std::vector<std::int64_t> queries = {1, 2, 127, 128, 129, 300};
   const std::vector<std::int64_t> widths = {1, 2, 4, 5, 31, 32, 33, 63, 64, 65, 130, 300};
-  const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 128};
+  const std::vector<std::int64_t> neighbors = {1, 2, 10, 24, 25, 128, 129, 512};
   std::int64_t bytes = 0;
   const std::vector<Filtered> measures = filtered_measures();
   ASSERT_GE(measures.size(), 16U);
@@ -157,7 +157,7 @@ TEST_F(DifferencesCuda, EveryMeasureInSizesThatStraddleTiles) {
     // Where the form says so, no image bounds a row that lacks a value.
     const bool bounded = missing == 0.0 || measure.form.missing != knn::Missing::undefined;
     const bool equality = measure.form.space == knn::Space::equality;
-    if (n >= 5000 && !ties && bounded && shape.n_numeric >= 15 && !equality) {
+    if (n >= 5000 && k <= 128 && !ties && bounded && shape.n_numeric >= 15 && !equality) {
       EXPECT_EQ(report.uncertified, 0) << "usual tables need no reference";
       bytes += scan == "bytes" ? 1 : 0;
     }
@@ -281,6 +281,40 @@ TEST_F(DifferencesCuda, GroupsSelfAndRepeats) {
       ASSERT_TRUE(same_bits(again.distances, first.distances));
     }
   }
+}
+
+// The heap's shape at every step decides which of several equal rows stay, and in which order.
+TEST_F(DifferencesCuda, RapidMinersHeaps) {
+  Random random(9);
+  const std::vector<std::int64_t> rows = {1, 40, 128, 129, 700, 6000, 30000};
+  const std::vector<std::int64_t> neighbors = {1, 2, 7, 24, 25, 127, 128, 129, 512};
+  std::int64_t certain = 0;
+  for (int round = 0; round < 8 * rounds(); ++round) {
+    const std::int64_t n = rows[random.below(rows.size())];
+    const std::int64_t k = std::min(n, neighbors[random.below(neighbors.size())]);
+    const bool ties = random.below(2) == 0, bytes = random.below(2) == 0;
+    const double missing = random.below(3) == 0 ? 0.05 : 0.0;
+    for (const char* metric : {"manhattan", "gower", "chebyshev", "mixed-euclidean"}) {
+      const bool mixed = std::string(metric) == "gower" || std::string(metric) == "mixed-euclidean";
+      const bool in_bytes = bytes && (std::string(metric) == "manhattan" || std::string(metric) == "gower");
+      const Shape shape{std::vector<std::int64_t>{2, 6, 30}[random.below(3)], mixed ? 2 : 0, missing};
+      KnnOptions options;
+      options.metric.name = metric;
+      options.compat = Compat::rapidminer;
+      SCOPED_TRACE(std::string(metric) + ", " + std::to_string(n) + " rows, k " + std::to_string(k) +
+                   (ties ? ", ties" : "") + (in_bytes ? ", bytes" : ""));
+      const Table train = random_table(random, n, shape, ties), query = random_table(random, 150, shape, ties);
+      const std::string scan = in_bytes ? "bytes" : "differences";
+      SearchOptions search{.n_neighbors = k};
+      const SearchReport report = expect_the_processors_answer(train, query, options, search, scan);
+      EXPECT_EQ(report.method, in_bytes ? "filter, byte differences" : "filter, differences");
+      certain += report.uncertified < 75 ? 1 : 0;
+      search.exclude_self = n > k && n <= 6000;
+      if (search.exclude_self) expect_the_processors_answer(train, train, options, search, scan);
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(certain, 8 * rounds());
 }
 
 // The widths differ in the shared memory that their scans need.

@@ -278,7 +278,7 @@ TEST_P(FilterCuda, RapidMinersHeaps) {
   for (int round = 0; round < 6 * rounds(); ++round) {
     const std::int64_t n = std::vector<std::int64_t>{1, 40, 128, 129, 700, 6000, 30000}[random.below(7)];
     const std::int64_t d = std::vector<std::int64_t>{2, 6, 30, 128, 160}[random.below(5)];
-    const std::int64_t k = std::min(n, std::vector<std::int64_t>{1, 2, 7, 24, 25, 128}[random.below(6)]);
+    const std::int64_t k = std::min(n, std::vector<std::int64_t>{1, 2, 7, 24, 25, 128, 129, 512}[random.below(8)]);
     if (n * d > 1000000) continue;
     const std::uint64_t values = std::vector<std::uint64_t>{2, 3, 20, 100000}[random.below(4)];
     const auto value = [&](std::size_t r, std::size_t c) {

@@ -15,13 +15,16 @@
 namespace stope::knn::cuda {
 namespace {
 
-// Chunks grow so that about three rows a neighbour enter the heap in each (session.cpp). The first chunk has at least
-// as many rows as there are neighbours.
+// Chunks grow so that about three rows a neighbour enter the heap in each, or one where heaps are large (session.cpp).
+// The first chunk has at least as many rows as there are neighbours.
 struct FewReplayed {
   static constexpr int kWarps = 1, kTeams = 4, kMostGroups = 128, kMostRows = 256, kMostNeighbors = 24;
 };
 struct ManyReplayed {
-  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 512, kMostRows = 1024, kMostNeighbors = kMostReplayed;
+  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 512, kMostRows = 1024, kMostNeighbors = 128;
+};
+struct MostReplayed {
+  static constexpr int kWarps = 4, kTeams = 1, kMostGroups = 1024, kMostRows = 1024, kMostNeighbors = kMostReplayed;
 };
 
 constexpr int kAtOnce = 16;  // rows that a warp evaluates at once
@@ -191,8 +194,10 @@ struct Replay {
     const M measure = measure_of<M>(bytes);
     if (job.pairs.k <= FewReplayed::kMostNeighbors) {
       launch_shape<M, FewReplayed>(job, measure, stream);
-    } else {
+    } else if (job.pairs.k <= ManyReplayed::kMostNeighbors) {
       launch_shape<M, ManyReplayed>(job, measure, stream);
+    } else {
+      launch_shape<M, MostReplayed>(job, measure, stream);
     }
   }
 };

@@ -29,7 +29,7 @@ struct RootJob {
 };
 void launch_roots(const RootJob& job, cudaStream_t stream);
 
-inline constexpr int kMostReplayed = 128;  ///< entries of a heap
+inline constexpr int kMostReplayed = 512;  ///< entries of a heap
 
 /// Offers the rows of a chunk's lists to the heaps, which lie in pairs.distances and pairs.rows as arrays of k. A query
 /// becomes uncertified with the first chunk whose list overflows or has a row without a distance.
