@@ -67,6 +67,7 @@ void destroy(abi::Session* session) {
 
 int load_queries(abi::Session* session, const double* rows, std::int64_t n, abi::Failure* failure) {
   if (n > session->sizes.held_queries) return fail(failure, ErrorCode::internal, "too many queries");
+  count_to_gpu(n * session->sizes.width * 8);
   session->queries.assign(rows, rows + n * session->sizes.width);
   return 0;
 }
@@ -76,6 +77,7 @@ int load_rows(abi::Session* session, std::int64_t buffer, const double* rows, st
   if (n > session->sizes.held_rows || buffer >= session->sizes.n_buffers) {
     return fail(failure, ErrorCode::internal, "too many rows");
   }
+  count_to_gpu(n * session->sizes.width * 8);
   session->rows[buffer].assign(rows, rows + n * session->sizes.width);
   return 0;
 }

@@ -36,7 +36,7 @@ struct Selection {
   std::int64_t first_query = 0;                                     ///< ... query i is training row first_query + i
   const std::int64_t* train_groups = nullptr;                       ///< group per training row, or null
   const Ballot* ballot = nullptr;                                   ///< turns the lists into votes, or null
-  const InPlace* in_place = nullptr;                                ///< where a GPU finds rows and puts lists, or null
+  const InPlace* in_place = nullptr;  ///< where a GPU finds rows and puts results, or null
 
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
   /// The training row that query `query` is and that is excluded, or -1.
