@@ -173,7 +173,9 @@ TEST_F(FitFromGpuCuda, SeveralThreadsSearchAtOnce) {
       threads.emplace_back([&, i] {
         const Driver driver(kGpu);  // current for this thread
         const Stream stream(driver);
-        if (i % 3 == 0) EXPECT_NE(index.rows(), nullptr);
+        if (i % 3 == 0) {
+          EXPECT_NE(index.rows(), nullptr);
+        }
         ours[i] = search(index, job.query, job.search, stream.get());
       });
     }

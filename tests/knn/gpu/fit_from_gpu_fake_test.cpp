@@ -196,7 +196,9 @@ TEST_F(FakeFitFromGpu, SeveralThreadsSearchAtOnce) {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       threads.emplace_back([&, i] {
-        if (i % 3 == 0) EXPECT_NE(index.rows(), nullptr);
+        if (i % 3 == 0) {
+          EXPECT_NE(index.rows(), nullptr);
+        }
         ours[i] = search(index, job.query, job.search, run_, i % 2 == 0 ? kGpu : -1);
       });
     }
