@@ -1,6 +1,8 @@
 // Indices of rows in a GPU's memory that stay there, with the fake plug-in (device/fake_plugin.cpp), which counts what
 // would have crossed the bus. No GPU is needed; fit_from_gpu_cuda_test.cpp tests the real plug-in.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 #include "device/fake_counts.hpp"
 #include "device/with_fake_plugin.hpp"
 #include "environment.hpp"
+#include "forking.hpp"
 #include "knn/fitted.hpp"
 #include "knn/gpu/caller_predictions_cases.hpp"
 #include "knn/gpu/gpu_table.hpp"
@@ -256,6 +259,27 @@ TEST_F(FakeFitFromGpu, NoRoomOnTheGpuSendsTheRowsToTheHost) {
   fault::arm_alloc(1);
   EXPECT_FALSE(alone_on_gpu(fit(train)));
   fault::arm_alloc(0);
+}
+
+TEST_F(FakeFitFromGpu, AForkedProcessIsToldThatItCannotReachThem) {
+  if (const std::string why = why_no_fork(); !why.empty()) GTEST_SKIP() << why;
+  const KnnIndex index = fit(numbers(200, 3));
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    bool told = false;
+    try {
+      (void)index.rows();
+    } catch (const Error& error) {
+      told = error.code() == ErrorCode::device_unavailable;
+    } catch (...) {
+    }
+    _exit(told ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_NE(index.rows(), nullptr);
 }
 
 TEST_F(FakeFitFromGpu, BadRowsAreRefusedAsBefore) {
