@@ -20,9 +20,10 @@
 //
 // GPUs: an index serves every device, and the CPU answers from its rows where a GPU's filter cannot. fit() has read a
 // GPU's rows when it returns. An index of float32 or float64 rows in a GPU, all of them compared, keeps them there in
-// doubles, where the measure takes any number and the GPU has room; the tensor filter on that GPU makes its images of
-// them. They are copied to the host once, when something first needs them there: every other engine or device, a query
-// that the filter cannot certify, rows(), train(), release_devices(). Any other index has its rows on the host.
+// doubles, where the measure takes any number and the GPU has room. The tensor filter on that GPU makes its images of
+// them, and the reference there compares them. They are copied to the host once, when something first needs them there:
+// a search on the CPU or another GPU, by the difference filter or through boxes, rows(), train(), release_devices().
+// Any other index has its rows on the host.
 //
 // kneighbors() reads queries and writes lists in place if both lie in one GPU, the queries are float32 or float64 rows,
 // the index's table fits that GPU and the measure has a tensor filter (euclidean, sqeuclidean, mixed-euclidean, heom,

@@ -261,6 +261,9 @@ struct Functions {
   int (*load_queries)(Session* session, const double* rows, std::int64_t n, Failure* failure);
   /// Queues the copy of training rows; tiles submitted later wait for it.
   int (*load_rows)(Session* session, std::int64_t buffer, const double* rows, std::int64_t n, Failure* failure);
+  /// Does the same for rows from `first` on that are on the session's GPU already.
+  int (*lend_rows)(Session* session, std::int64_t buffer, const RowsOnGpu* rows, std::int64_t first, std::int64_t n,
+                   Failure* failure);
   /// Queues a tile: computes its distances, and selects those that do not exceed the query's threshold.
   int (*submit)(Session* session, int slot, const Tile* tile, const double* thresholds, Failure* failure);
   /// Waits for the tile in a slot. The memory of `survivors` lives until the slot's next tile.

@@ -83,6 +83,8 @@ class Fitted {
   const double* rows() const { return on_host_.load(std::memory_order_acquire) ? rows_.data() : rows_from_gpu(); }
   /// The rows, if they are in this GPU's memory and not on the host; else null.
   std::shared_ptr<const GpuTable> rows_alone_on(int gpu) const;
+  /// The same for a search on these GPUs: null unless they are one.
+  std::shared_ptr<const GpuTable> rows_alone_on(const std::vector<int>& gpus) const;
   /// Copies rows that are on a GPU alone to the host, and lets go of that memory.
   void leave_gpus() const;
 

@@ -32,6 +32,11 @@ std::shared_ptr<const GpuTable> Fitted::rows_alone_on(int gpu) const {
   return there != nullptr && there->gpu() == gpu ? there : nullptr;
 }
 
+std::shared_ptr<const GpuTable> Fitted::rows_alone_on(const std::vector<int>& gpus) const {
+  const bool one = !gpus.empty() && std::all_of(gpus.begin(), gpus.end(), [&](int gpu) { return gpu == gpus.front(); });
+  return one ? rows_alone_on(gpus.front()) : nullptr;
+}
+
 void Fitted::leave_gpus() const {
   if (!on_host_.load(std::memory_order_acquire)) rows_from_gpu();
 }

@@ -5,7 +5,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include "device/fake_plugin.hpp"
+#include "device/fake_filters.hpp"
 #include "knn/measure/formulas/mixed_euclidean.hpp"
 
 namespace stope {
@@ -82,6 +82,18 @@ int load_rows(abi::Session* session, std::int64_t buffer, const double* rows, st
   return 0;
 }
 
+int lend_rows(abi::Session* session, std::int64_t buffer, const abi::RowsOnGpu* rows, std::int64_t first,
+              std::int64_t n, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while lending");
+  const std::int64_t width = session->sizes.width;
+  if (n > session->sizes.held_rows || buffer >= session->sizes.n_buffers || rows->width != width ||
+      first + n > rows->n) {
+    return fail(failure, ErrorCode::internal, "rows that cannot be lent");
+  }
+  session->rows[buffer].assign(rows->values.data() + first * width, rows->values.data() + (first + n) * width);
+  return 0;
+}
+
 int submit(abi::Session* session, int number, const abi::Tile* tile, const double* thresholds, abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while submitting");
   abi::Session::Slot& slot = session->slots[number];
@@ -130,6 +142,7 @@ void add_reference(abi::Functions& functions) {
   functions.destroy = &destroy;
   functions.load_queries = &load_queries;
   functions.load_rows = &load_rows;
+  functions.lend_rows = &lend_rows;
   functions.submit = &submit;
   functions.collect = &collect;
   functions.matrix = &matrix;

@@ -94,6 +94,12 @@ int load_rows(Session* session, std::int64_t buffer, const double* rows, std::in
   return in_session(session, failure, [&](ReferenceSession& reference) { reference.load_rows(buffer, rows, n); });
 }
 
+int lend_rows(Session* session, std::int64_t buffer, const cuda_abi::RowsOnGpu* rows, std::int64_t first,
+              std::int64_t n, Failure* failure) {
+  return in_session(session, failure,
+                    [&](ReferenceSession& reference) { reference.lend_rows(buffer, rows->session, first, n); });
+}
+
 int submit(Session* session, int slot, const cuda_abi::Tile* tile, const double* thresholds, Failure* failure) {
   return in_session(session, failure, [&](ReferenceSession& reference) { reference.submit(slot, *tile, thresholds); });
 }
@@ -204,6 +210,7 @@ const cuda_abi::Functions kFunctions = {
     .destroy = &destroy_handle<Session>,
     .load_queries = &load_queries,
     .load_rows = &load_rows,
+    .lend_rows = &lend_rows,
     .submit = &submit,
     .collect = &collect,
     .matrix = &matrix,

@@ -258,7 +258,8 @@ class BlockedSearch {
   bool search_as_planned(const Plan& plan, Searcher& searcher, ThreadPool& pool, const Sink& sink) {
     const double* const in_place = queries_.encoded();
     Buffer<double> encoded(in_place != nullptr ? 0 : checked::mul(plan.tile_queries, fitted_.width()));
-    TrainParts parts(fitted_, plan.part_rows);
+    const bool by_gpu = plan.method.engine == Engine::gpu_reference;
+    TrainParts parts(fitted_, plan.part_rows, by_gpu ? fitted_.rows_alone_on(plan.backend.gpus) : nullptr);
     Lists lists;
     std::vector<Neighbors> neighbors;
     while (next_ < n_queries_) {

@@ -138,6 +138,30 @@ TEST_F(FitFromGpuCuda, ListsAreThoseOfRowsOnTheHost) {
   EXPECT_GT(stayed, n_rounds / 10);
 }
 
+// Queries far out have no certificate, and a radius has no filter: the reference on the GPU answers from the rows
+// there.
+TEST_F(FitFromGpuCuda, LeavesTheTableThereForTheReference) {
+  Random random(85);
+  for (const std::int64_t n : {std::int64_t{900}, std::int64_t{20000}}) {
+    Case job;
+    job.train = device_array_cases::random_rows(random, n, 40, true, ElementType::float64);
+    job.query = device_array_cases::random_rows(random, 90, 40, true, ElementType::float64);
+    for (std::size_t i = 0; i < job.query.values.size() / 2; ++i) job.query.values[i] += 1e9;
+    job.search = {.n_neighbors = 5};
+    const KnnIndex ours = fit(job.train), theirs = KnnIndex::fit(job.train.table());
+    const Lists lists = search(ours, job.query, job.search);
+    const Array values(*driver_, job.query.bytes());
+    const Neighbors near = ours.radius_neighbors(job.query.array(values.as<char>(), kGpu), 8.0);
+    EXPECT_TRUE(alone_on_gpu(ours)) << lists.report.method;
+    ASSERT_NO_FATAL_FAILURE(device_array_cases::expect_the_processors(theirs, job, lists));
+    const vote_cases::NoForcedBackend free;
+    const Neighbors expected = theirs.radius_neighbors(job.query.table(), 8.0, {}, {.device = "cpu"});
+    EXPECT_EQ(near.offsets, expected.offsets);
+    EXPECT_EQ(near.indices, expected.indices);
+    vote_cases::expect_bits(near.distances, expected.distances);
+  }
+}
+
 // The table's rows are on their way to their place when the fit is called.
 TEST_F(FitFromGpuCuda, RowsMayStillBeOnTheirWay) {
   Random random(83);

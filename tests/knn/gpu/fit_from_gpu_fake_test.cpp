@@ -141,6 +141,30 @@ TEST_F(FakeFitFromGpu, PredictionsComeWithoutTheTableOnTheHost) {
   device_prediction_cases::expect_the_processors(job, ours);
 }
 
+// The reference on the GPU answers them from the rows that are there.
+TEST_F(FakeFitFromGpu, QueriesWithoutACertificateAndRadiusSearchesLeaveTheTableThere) {
+  const Rows train = numbers(3000, 3);
+  Case job;
+  job.query = numbers(60, 3);
+  for (std::size_t i = 0; i < 30; i += 3) job.query.values[i] = 0.65625;  // the fake filter has no bound for such
+  job.search = {.n_neighbors = 4};
+  const KnnIndex index = fit(train), theirs = KnnIndex::fit(train.table());
+  const CountedBytes bytes;
+  const Lists ours = search(index, job.query, job.search, run_);
+  EXPECT_EQ(ours.report.uncertified, 10);
+  const std::vector<char> memory = job.query.bytes();
+  run_.device = "cuda:1";
+  const Neighbors near = index.radius_neighbors(job.query.array(memory.data(), kGpu), 0.2, {}, run_);
+  EXPECT_TRUE(alone_on_gpu(index));
+  EXPECT_LT(bytes.to_gpu(), 10000);  // query rows
+  device_array_cases::expect_the_processors(theirs, job, ours);
+  unsetenv("STOPE_BACKEND");
+  const Neighbors expected = theirs.radius_neighbors(job.query.table(), 0.2, {}, {.device = "cpu"});
+  EXPECT_EQ(near.offsets, expected.offsets);
+  EXPECT_EQ(near.indices, expected.indices);
+  vote_cases::expect_bits(near.distances, expected.distances);
+}
+
 // Where something would want the rows on the host at once, they go there at once.
 TEST_F(FakeFitFromGpu, OtherRowsGoToTheHostAtOnce) {
   const Rows floats = numbers(500, 3);

@@ -339,9 +339,7 @@ Method choose_tensor_method(const Fitted& fitted, const Selection& selection, st
   const std::int64_t k = selection.ks.front();
   // Queries are counted over the life of the table, since images are kept.
   const std::int64_t queries = fitted.history().add_queries(n_queries);
-  // The reference would want the rows on the host.
-  const bool there = !backend.gpus.empty() && fitted.rows_alone_on(backend.gpus.front()) != nullptr;
-  if (!backend.forced && !there && queries < kLeastPairs / fitted.n_rows()) {
+  if (!backend.forced && queries < kLeastPairs / fitted.n_rows()) {
     return reference("too few pairs for a filter to pay");
   }
   const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
