@@ -60,16 +60,20 @@ class DeviceView:
                                "for the results: out=(distances, indices)")
 
     def labels(self, classes, codes):
-        """The classes of codes that lie in this GPU: an array of the same library, of NumPy where classes are no numbers."""
-        if classes.dtype.kind in "fiub" and self.library == "cupy":
-            import cupy
+        """The classes of codes that lie in this GPU: an array of the same library, or of NumPy where the library has no
+        such type."""
+        try:
+            if classes.dtype.kind in "fiub" and self.library == "cupy":
+                import cupy
 
-            with cupy.cuda.Device(self.native.gpu):
-                return cupy.asarray(classes)[codes]
-        if classes.dtype.kind in "fiub" and self.library == "torch":
-            import torch
+                with cupy.cuda.Device(self.native.gpu):
+                    return cupy.asarray(classes)[codes]
+            if classes.dtype.kind in "fiub" and self.library == "torch":
+                import torch
 
-            return torch.as_tensor(classes, device=self.source.device)[codes.long()]
+                return torch.as_tensor(classes, device=self.source.device)[codes.long()]
+        except (TypeError, ValueError):
+            pass  # unsigned or long numbers
         labels = classes[on_host(codes)]
         if classes.dtype.kind in "fiub" and self.library == "numba":
             from numba import cuda

@@ -1,4 +1,4 @@
-"""Rows in a GPU's memory: training rows that stay there, and predictions as arrays of the same library in the same GPU."""
+"""Rows in a GPU's memory: training rows that stay there, and predictions as arrays of the same library."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _NEED_HOST = ("precomputed", "pyfunc", "seuclidean")  # measures whose parameter
 
 
 class DeviceRows:
-    """The training rows of a fit that lie in a GPU: as :class:`stope._data.Rows`, but nobody has looked at the values."""
+    """The training rows of a fit that lie in a GPU: as :class:`stope._data.Rows`, but not looked at."""
 
     array = names = None
     unchecked = True
@@ -75,8 +75,9 @@ def device_votes(estimator, view, shares_wanted):
     codes = view.empty(1, "int32")
     shares = view.empty(len(estimator.classes_), "float64") if shares_wanted else None
     with estimator._job() as run:
-        _core.predict_classes_into(voter, view.native, k, word, _native(codes), None if shares is None else _native(shares),
-                                   run)
+        _core.predict_classes_into(
+            voter, view.native, k, word, _native(codes), None if shares is None else _native(shares), run
+        )
     codes = codes.reshape(view.n_rows)
     if (word == "distance" or voter is not estimator._voter) and _any_below_zero(codes):
         raise ValueError(ZERO_WEIGHTS)
