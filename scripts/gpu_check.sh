@@ -105,7 +105,7 @@ sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-san
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
 programs=("$knn" "$build/tests/gram_test" "$build/tests/stats_test" "$build/tests/discretize_test" "$build/tests/tree_test")
 cases='KernelsCuda.*:ScansOf*:DistancesOf*:SearchesThroughBoxesCuda.*:EveryMeasureCuda.Matrices*:VotesCuda.Random*'
-cases+=':DeviceArraysCuda.L*:DeviceArraysCuda.A*'
+cases+=':DeviceArraysCuda.L*:DeviceArraysCuda.A*:DevicePredictionsCuda.P*:FitFromGpuCuda.P*:FitFromGpuCuda.L*'
 cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:GainsOnGpu.EveryKernel:PermutationsOnGpu.EveryKernel:TreesOnGpu.EveryKernel:GainTreesOnGpu.EveryKernel'
 # Kept memory would hide leaks, bytes behind a block's end, and bytes that nobody wrote.
 # sanitized TOOL CASES [OPTION...]: with fewer tests than processes, some processes never use CUDA.
@@ -121,7 +121,7 @@ suite filter 10 "$knn" --gtest_filter='*FilterCuda*-*MoreValues*'
 suite differences 3 "$knn" --gtest_filter='DifferencesCuda.*'
 suite varied 4 "$knn" --gtest_filter='VariedListsCuda*:*/VariedListsCuda*'
 suite votes 2 "$knn" --gtest_filter='VotesCuda.*'
-suite arrays 2 "$knn" --gtest_filter='DeviceArraysCuda.*:UuidCuda.*'
+suite arrays 2 "$knn" --gtest_filter='DeviceArraysCuda.*:DevicePredictionsCuda.*:FitFromGpuCuda.*:UuidCuda.*'
 suite repeat 3 "$knn" --gtest_filter='RepeatCuda.*:GridCuda.*'
 suite failing 4 "$knn" --gtest_filter='FailingKernelCuda.*'
 suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'

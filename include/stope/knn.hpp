@@ -132,10 +132,15 @@ class KnnClassifier {
   /// As above, but hands the predictions to `sink` block by block, so that the result need not fit in memory.
   SearchReport predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
                        const ClassificationSink& sink) const;
+  /// As above, but writes the predictions to the caller's memory, on the host or in a GPU (stope/knn_arrays.hpp).
+  SearchReport predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
+                       const PredictionArrays& out) const;
   /// Predicts for several k with one search. Results are in the order of `ks`; vote.n_neighbors is not used.
   std::vector<Classification> predict_each(const QueryRows& test, const std::vector<std::int64_t>& ks,
                                            const VoteOptions& vote, const RunOptions& run,
                                            SearchReport* report = nullptr) const;
+  /// The values of the label, which codes refer to.
+  const Values& classes() const { return classes_; }
   const KnnIndex& index() const { return index_; }
   const knn::HeldVoters& voters() const { return *voters_; }
 
@@ -155,6 +160,9 @@ class KnnRegressor {
   /// As above, but hands the predictions to `sink` block by block.
   SearchReport predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
                        const RegressionSink& sink) const;
+  /// As above, but writes the means to the caller's memory, on the host or in a GPU (stope/knn_arrays.hpp).
+  SearchReport predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
+                       const PredictionArrays& out) const;
   std::vector<std::vector<double>> predict_each(const QueryRows& test, const std::vector<std::int64_t>& ks,
                                                 const VoteOptions& vote, const RunOptions& run,
                                                 SearchReport* report = nullptr) const;

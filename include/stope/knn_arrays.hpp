@@ -4,6 +4,7 @@
 //   KnnIndex::fit(const ArrayView&)                         an index of an array's rows
 //   KnnIndex::kneighbors(array, ..., const NeighborArrays&)  their lists, written to the caller's memory
 //   KnnClassifier::predict(array), KnnRegressor::predict(array)
+//   KnnClassifier::predict(array, ..., const PredictionArrays&)  the predictions, written to the caller's memory
 //
 // What may be lent when (docs/adr/0021-lent-memory.md):
 //   Query rows   Any search reads them only until it returns. Afterwards the memory may change or go.
@@ -17,13 +18,20 @@
 //   search makes images of them; every search compares a few rows. A change that this shows is an error
 //   (invalid_argument).
 //
-// GPUs: an index keeps its rows on the host. It serves every device, and the CPU answers from them where a GPU's filter
-// cannot. fit() copies a GPU's rows to the host and has read them all when it returns. kneighbors() reads queries and
-// writes lists in place if both lie in one GPU, the queries are float32 or float64 rows, the index's table fits that
-// GPU and the measure has a tensor filter (euclidean, sqeuclidean, mixed-euclidean, heom, cosine). Only a few numbers
-// per batch, and the few queries that the filter cannot certify, then cross the bus. Otherwise rows are copied to the
-// host and lists back. The answer is the same bit for bit. SearchReport::method ends with ", on the GPU" where rows and
-// lists stayed there.
+// GPUs: an index serves every device, and the CPU answers from its rows where a GPU's filter cannot. fit() has read a
+// GPU's rows when it returns. An index of float32 or float64 rows in a GPU, all of them compared, keeps them there in
+// doubles, where the measure takes any number and the GPU has room. The tensor filter on that GPU makes its images of
+// them, and the reference there compares them. They are copied to the host once, when something first needs them there:
+// a search on the CPU or another GPU, by the difference filter or through boxes, rows(), train(), release_devices().
+// Any other index has its rows on the host.
+//
+// kneighbors() reads queries and writes lists in place if both lie in one GPU, the queries are float32 or float64 rows,
+// the index's table fits that GPU and the measure has a tensor filter (euclidean, sqeuclidean, mixed-euclidean, heom,
+// cosine). Only a few numbers per batch, and the few queries that the filter cannot certify, then cross the bus.
+// Otherwise rows are copied to the host and lists back. The answer is the same bit for bit. SearchReport::method ends
+// with ", on the GPU" where rows and lists stayed there. predict() with PredictionArrays in that GPU does the same: the
+// GPU votes, and neither rows nor lists nor predictions cross the bus. Labels of more than 127 classes are voted on the
+// host.
 //
 // Order: a call waits, on the GPU, for what the caller's stream has queued before the call. So a kernel may still be
 // writing the rows, or reading the memory of the lists. It returns when it needs rows and lists no longer: work that is
@@ -52,6 +60,15 @@ struct NeighborArrays {
   std::int64_t* indices = nullptr;  ///< training rows
   double* distances = nullptr;
   int gpu = -1;            ///< -1: both in the host's memory, else in that of this GPU
+  void* stream = nullptr;  ///< a stream of that GPU
+};
+
+/// Memory for the predictions of all query rows, row-major.
+struct PredictionArrays {
+  std::int32_t* codes = nullptr;  ///< a class per query, or kMissingCode (stope/vote.hpp); a regressor writes none
+  /// A regressor's means; a classifier's confidences, one per query and class, under Confidences::all alone.
+  double* values = nullptr;
+  int gpu = -1;            ///< -1: all in the host's memory, else in that of this GPU
   void* stream = nullptr;  ///< a stream of that GPU
 };
 

@@ -81,6 +81,10 @@ class Predictor {
   Classification classify(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
   /// k-NN regressors and least squares.
   std::vector<double> regress(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
+  /// k-NN with a label: predicts for rows that normalized() has prepared, of a table or an array, and writes to the
+  /// caller's memory, on the host or in a GPU (stope/knn_arrays.hpp). Without `out.values` a classifier gives codes
+  /// alone.
+  SearchReport predict(const QueryRows& prepared, const PredictionArrays& out, const RunOptions& run = {}) const;
   /// k-NN without a label: the nearest rows of the training table, as many as the model says.
   Neighbors neighbors(const Table& table, const RunOptions& run = {}, SearchReport* report = nullptr) const;
   /// Components, cuts, normalisations, imputations, and chains of them.

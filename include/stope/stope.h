@@ -295,6 +295,13 @@ STOPE_API stope_code stope_neighbors_of_array(const stope_model* model, const st
                                               const stope_options* options, stope_run* run, int64_t* indices,
                                               double* distances, stope_error* error);
 
+/* What a model with a label predicts for such rows: a code a row (an index into "classes", -1 = missing) and, unless
+ * `values` is NULL, the confidences, rows x classes; or a number a row in `values`, and no code. With rows->gpu >= 0
+ * all lie in that GPU. Options: "n_neighbors" and "weights" in place of the model's. */
+STOPE_API stope_code stope_predict_of_array(const stope_model* model, const stope_array* rows,
+                                            const stope_options* options, stope_run* run, int32_t* codes,
+                                            double* values, stope_error* error);
+
 /* All training rows within a radius: n_rows + 1 offsets, and as many entries as the last offset says. */
 typedef struct stope_lists stope_lists;
 STOPE_API stope_code stope_radius_neighbors(const stope_model* model, const stope_table* rows, double radius,

@@ -40,6 +40,35 @@ void require_at_least(std::int64_t least, std::int64_t value, const char* what) 
               {.option = what});
 }
 
+// Rows of an array are searched for as they are.
+void require_plain_rows(const Predictor& predictor) {
+  const auto refuse = [](const char* why) {
+    throw Error(ErrorCode::unsupported, std::string("the model ") + why + " of a table, not of an array",
+                {.option = "rows"});
+  };
+  const Model& model = predictor.model();
+  if (std::holds_alternative<ChainModel>(model.fitted)) {
+    refuse("is a chain, whose steps take tables: search for rows");
+  }
+  const auto* const neighbors = std::get_if<NeighborsModel>(&model.fitted);
+  if (neighbors != nullptr && neighbors->normalizer.options().method != Normalization::none) {
+    refuse("normalises its rows: search for those");
+  }
+}
+
+// The model with the k and the weights that the options name.
+Predictor with_options(const Predictor& predictor, const stope_options* options) {
+  const auto job = read_options<jobs::ApplyJob>(options, "apply");
+  if (job.proba || job.explain) {
+    throw Error(ErrorCode::invalid_argument, "predictions of an array take the options 'n_neighbors' and 'weights'",
+                {.option = job.proba ? "proba" : "explain"});
+  }
+  const auto* const knn = std::get_if<NeighborsModel>(&predictor.model().fitted);
+  if (knn == nullptr || (!job.n_neighbors && job.weights.empty())) return predictor;
+  return predictor.with_vote(job.n_neighbors.value_or(knn->n_neighbors),
+                             job.weights.empty() ? knn->weights : vote_weights(job.weights));
+}
+
 NeighborArrays arrays_of(std::int64_t n_rows, std::int64_t* indices, double* distances) {
   if (n_rows > 0) {
     required(indices, "indices");
@@ -75,23 +104,24 @@ stope_code stope_neighbors_of_array(const stope_model* model, const stope_array*
     const auto view = view_of(rows, "rows");
     const auto search = search_options(options, n_neighbors);
     const auto& index = held->predictor.index();
-    const auto& model_of_rows = held->predictor.model();
-    if (std::holds_alternative<stope::ChainModel>(model_of_rows.fitted)) {
-      throw stope::Error(stope::ErrorCode::unsupported,
-                         "the model is a chain, whose steps take tables: search for rows of a table, not of an array",
-                         {.option = "rows"});
-    }
-    if (std::get<stope::NeighborsModel>(model_of_rows.fitted).normalizer.options().method !=
-        stope::Normalization::none) {
-      throw stope::Error(stope::ErrorCode::unsupported,
-                         "the model normalises its rows: search for those of a table, not of an array",
-                         {.option = "rows"});
-    }
+    require_plain_rows(held->predictor);
     auto out = arrays_of(view.n_rows, indices, distances);
     out.gpu = view.gpu;
     out.stream = view.stream;
     const JobRun job(run);
     index.kneighbors(view, search, job.options(), out);
+  });
+}
+
+stope_code stope_predict_of_array(const stope_model* model, const stope_array* rows, const stope_options* options,
+                                  stope_run* run, int32_t* codes, double* values, stope_error* error) {
+  return guarded(error, [&] {
+    const auto held = at<HeldModel>(model);
+    const auto view = view_of(rows, "rows");
+    require_plain_rows(held->predictor);
+    const auto predictor = with_options(held->predictor, options);
+    const JobRun job(run);
+    predictor.predict(view, {.codes = codes, .values = values, .gpu = view.gpu, .stream = view.stream}, job.options());
   });
 }
 

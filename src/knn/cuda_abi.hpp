@@ -69,6 +69,17 @@ struct Session;
 /// What training rows vote with, in a GPU's memory. It does not change, so that several threads may search with it.
 struct VotersOnGpu;
 
+/// Training rows in a GPU's memory, as doubles. They do not change, so that several threads may use them.
+struct RowsOnGpu;
+
+/// Per column of such rows: the smallest and the largest present value, infinite if there is none, and 1 if one is
+/// missing, else 0.
+struct ColumnExtremes {
+  double* low;
+  double* high;
+  std::int32_t* missing;
+};
+
 /// How much GPU memory a filter takes, and whether it can be used at all.
 struct FilterSize {
   bool possible;
@@ -91,8 +102,8 @@ enum FilterStep : std::int32_t {
 };
 
 /// Query i has distances[i * k + j] and rows[i * k + j], by (distance, row) or as heaps, unless it is uncertified. With
-/// a vote the j-th k has winners[j * n + i] and values[(j * n + i) * n_values + v] instead. Neither holds lists that
-/// stay on the GPU. All of it lives until the next search, or the next batch in that slot.
+/// a vote the j-th k has winners[j * n + i] and values[(j * n + i) * n_values + v] instead. Neither holds lists or
+/// predictions that stay on the GPU. All of it lives until the next search, or the next batch in that slot.
 struct FilterAnswer {
   const double* distances;
   const std::int32_t* rows;
@@ -163,13 +174,15 @@ struct TensorSpec {
   std::int32_t shares;       ///< whether two rows need an attribute that both have
   std::int32_t unit_rows;    ///< whether rows are scaled to length 1
   Finish finish;
-  double unit;  ///< the image distance of two rows at distance 1
+  double unit;                 ///< the image distance of two rows at distance 1
+  std::int32_t lent_rows = 0;  ///< not 0: tensor_lend brings the rows, and the filter has no room for them
 };
 
 // What a GPU does besides lists, or with queries that are on it already.
-struct Vote;         // knn/vote/vote_abi.hpp
-struct DeviceRows;   // knn/gpu/device_rows_abi.hpp
-struct DeviceLists;  // knn/gpu/device_rows_abi.hpp
+struct Vote;               // knn/vote/vote_abi.hpp
+struct DeviceRows;         // knn/gpu/device_rows_abi.hpp
+struct DeviceLists;        // knn/gpu/device_rows_abi.hpp
+struct DevicePredictions;  // knn/gpu/device_rows_abi.hpp
 
 /// The most queries of a batch. They fill the GPU many times over. They are 132 blocks of the scan, so that on 132
 /// multiprocessors any number of segments is whole waves.
@@ -195,6 +208,8 @@ struct TensorQuery {
   const Vote* vote = nullptr;  ///< asks for predictions, not lists; its voters must live until the batch is collected
   const DeviceRows* device_rows = nullptr;    ///< replaces `rows` where the rows are on the GPU
   const DeviceLists* device_lists = nullptr;  ///< keeps the lists on the GPU; there is no vote then
+  /// Keeps the predictions on the GPU, where there is a vote; it has one k then.
+  const DevicePredictions* device_predictions = nullptr;
   /// A distance per query, not NaN, beyond which no row is wanted, in pinned memory like `rows`. A list may then be
   /// shorter than k: kNoFilterRow follows, at an infinite distance. Null: the k nearest. Not for heaps, votes or
   /// device_lists.
@@ -253,6 +268,9 @@ struct Functions {
   int (*load_queries)(Session* session, const double* rows, std::int64_t n, Failure* failure);
   /// Queues the copy of training rows; tiles submitted later wait for it.
   int (*load_rows)(Session* session, std::int64_t buffer, const double* rows, std::int64_t n, Failure* failure);
+  /// Does the same for rows from `first` on that are on the session's GPU already.
+  int (*lend_rows)(Session* session, std::int64_t buffer, const RowsOnGpu* rows, std::int64_t first, std::int64_t n,
+                   Failure* failure);
   /// Queues a tile: computes its distances, and selects those that do not exceed the query's threshold.
   int (*submit)(Session* session, int slot, const Tile* tile, const double* thresholds, Failure* failure);
   /// Waits for the tile in a slot. The memory of `survivors` lives until the slot's next tile.
@@ -265,12 +283,24 @@ struct Functions {
   int (*voters_create)(std::int32_t gpu, const VoterView* voters, VotersOnGpu** copy, Failure* failure);
   void (*voters_destroy)(VotersOnGpu* copy);
 
+  /// Copies n rows that the caller has in a GPU's memory within it, and waits.
+  int (*rows_create)(std::int32_t gpu, const DeviceRows* from, std::int64_t n, std::int64_t width, RowsOnGpu** rows,
+                     Failure* failure);
+  void (*rows_destroy)(RowsOnGpu* rows);
+  int (*rows_extremes)(const RowsOnGpu* rows, const ColumnExtremes* out, Failure* failure);
+  /// Copies n rows to the host: rows which[i], or the rows from `first` on where `which` is null.
+  int (*rows_download)(const RowsOnGpu* rows, std::int64_t first, const std::int64_t* which, std::int64_t n, double* to,
+                       Failure* failure);
+
   int (*tensor_size)(std::int32_t gpu, const TensorSpec* spec, FilterSize* size, Failure* failure);
   int (*tensor_create)(std::int32_t gpu, const TensorSpec* spec, TensorFilter** filter, Failure* failure);
   void (*tensor_destroy)(TensorFilter* filter);
   /// Empties a table for another one, or another part of one, of at most TensorSpec::n_rows rows. No batch may be under
   /// way in it.
   int (*tensor_begin)(TensorFilter* filter, int buffer, std::int64_t n_rows, Failure* failure);
+  /// Takes all training rows in place of tensor_load(), from memory that must live as long as the filter, or until
+  /// tensor_begin(). The filter was made for it.
+  int (*tensor_lend)(TensorFilter* filter, int buffer, const RowsOnGpu* rows, Failure* failure);
   /// Queues the next n training rows. They must stay unchanged until tensor_wait() of the same `piece`.
   int (*tensor_load)(TensorFilter* filter, int buffer, int piece, const double* rows, std::int64_t n, Failure* failure);
   int (*tensor_wait)(TensorFilter* filter, int piece, Failure* failure);

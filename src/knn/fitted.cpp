@@ -18,6 +18,7 @@
 #include "knn/engine/search_history.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
+#include "knn/gpu/gpu_table.hpp"
 #include "knn/range_warning.hpp"
 #include "knn/ranges.hpp"
 #include "knn/row_sum.hpp"
@@ -98,6 +99,25 @@ Fitted::Fitted(Table outline, Rows rows, const ReadRows& read, const KnnOptions&
   rows_ = read(pool, [&](const double* values, std::int64_t n, int worker) {
     seen[static_cast<std::size_t>(worker)].add(values, n);
   });
+  resident_ = true;
+  finish(pool, run, std::move(seen));
+}
+
+Fitted::Fitted(Table outline, std::shared_ptr<const GpuTable> rows, const KnnOptions& options, const RunOptions& run)
+    : train_(std::move(outline)),
+      options_(options),
+      measure_(&find_measure(options.metric)),
+      resident_(true),
+      on_host_(false),
+      gpu_rows_(std::move(rows)) {
+  select_features();
+  ThreadPool pool(1);
+  const GpuTable::Extremes found = gpu_rows_->extremes();
+  std::vector<Extremes> seen(1, Extremes(width()));
+  seen.front().low = found.low;
+  seen.front().high = found.high;
+  std::copy(found.missing.begin(), found.missing.end(), seen.front().missing.begin());
+  seen.front().n_rows = n_rows();
   finish(pool, run, std::move(seen));
 }
 
@@ -224,6 +244,7 @@ void Fitted::hold_rows(ThreadPool& pool, const RunOptions& run, const SeeRows& s
   PhaseProgress progress(run, "fit", train_.n_rows);
   encode(0, train_.n_rows, rows.data(), pool, run.cancel, &progress, see);
   rows_ = std::move(rows);
+  resident_ = true;
 }
 
 // The rows replace the columns that they were encoded from. Other columns may be asked for later: groups, and the whole
@@ -314,19 +335,8 @@ void Fitted::encode(std::int64_t begin, std::int64_t end, double* out, ThreadPoo
       progress);
 }
 
-std::vector<double> Fitted::sample(std::int64_t n) const {
-  constexpr std::int64_t kMostValues = std::int64_t{1} << 22;  // fewer rows of a very wide table, but some
-  n = std::min(std::min(n, std::max<std::int64_t>(kMostValues / width(), 64)), train_.n_rows);
-  std::vector<double> rows(static_cast<std::size_t>(checked::mul(n, width())));
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t row = i * train_.n_rows / n;
-    encode(row, row + 1, rows.data() + i * width());
-  }
-  return rows;
-}
-
 const double* Fitted::strip_rows(std::int64_t begin, std::int64_t n, double* strip) const {
-  if (resident()) return rows_.data() + begin * width();
+  if (resident()) return rows() + begin * width();
   encode_rows(columns_, begin, begin + n, strip);
   return strip;
 }

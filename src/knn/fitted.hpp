@@ -1,9 +1,11 @@
 // A fitted index: the training table's features, encoded, and the measure that compares them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "base/thread_pool.hpp"
@@ -16,6 +18,7 @@ namespace stope::knn {
 
 class FilterCache;     // knn/filter/filter_cache.hpp
 class GpuFilterCache;  // knn/gpu/gpu_filter_cache.hpp
+class GpuTable;        // knn/gpu/gpu_table.hpp
 class SearchHistory;   // knn/engine/search_history.hpp
 
 /// Whether an index holds its encoded rows, of so many bytes, or encodes them in every search.
@@ -38,6 +41,8 @@ class Fitted {
   using SeeRows = std::function<void(const double* rows, std::int64_t n, int worker)>;
   using ReadRows = std::function<Buffer<double>(ThreadPool&, const SeeRows&)>;
   Fitted(Table outline, Rows rows, const ReadRows& read, const KnnOptions& options, const RunOptions& run);
+  /// The same for rows that lie in a GPU's memory, and stay there until something needs them on the host.
+  Fitted(Table outline, std::shared_ptr<const GpuTable> rows, const KnnOptions& options, const RunOptions& run);
   ~Fitted();
   Fitted(const Fitted&) = delete;
   Fitted& operator=(const Fitted&) = delete;
@@ -56,10 +61,10 @@ class Fitted {
   const std::vector<FeatureSpec>& features() const { return features_; }
   std::int64_t n_rows() const { return train_.n_rows; }
   std::int64_t width() const { return static_cast<std::int64_t>(features_.size()); }
-  /// Whether the encoded rows are held. A table too large for the memory budget is encoded part by part in every
-  /// search.
-  bool resident() const { return !rows_.empty(); }
-  std::int64_t bytes() const { return rows_.size() * static_cast<std::int64_t>(sizeof(double)); }
+  /// Whether the encoded rows are held, on the host or on a GPU. A table too large for the memory budget is encoded
+  /// part by part in every search.
+  bool resident() const { return resident_; }
+  std::int64_t bytes() const { return resident_ ? n_rows() * width() * static_cast<std::int64_t>(sizeof(double)) : 0; }
   /// Whether no value of the features is missing or infinite.
   bool all_finite() const;
   /// Writes rows [begin, end), row-major.
@@ -73,7 +78,15 @@ class Fitted {
   FilterCache& filters() const { return *filters_; }
   GpuFilterCache& gpu_filters() const { return *gpu_filters_; }
   SearchHistory& history() const { return *history_; }
-  const double* rows() const { return rows_.data(); }  ///< n_rows x width, row-major; resident() only
+  /// n_rows x width, row-major; resident() only. Rows that are on a GPU alone are copied to the host first, which
+  /// throws out_of_memory, device_lost, and device_unavailable in a forked process.
+  const double* rows() const { return on_host_.load(std::memory_order_acquire) ? rows_.data() : rows_from_gpu(); }
+  /// The rows, if they are in this GPU's memory and not on the host; else null.
+  std::shared_ptr<const GpuTable> rows_alone_on(int gpu) const;
+  /// The same for a search on these GPUs: null unless they are one.
+  std::shared_ptr<const GpuTable> rows_alone_on(const std::vector<int>& gpus) const;
+  /// Copies rows that are on a GPU alone to the host, and lets go of that memory.
+  void leave_gpus() const;
 
   /// Throws invalid_argument if rows in lent memory are no longer those of the fit: a look at a few rows, for every
   /// search.
@@ -86,6 +99,9 @@ class Fitted {
  private:
   struct Extremes;  // of the rows that one thread has seen
 
+  const double* rows_from_gpu() const;
+  /// The rows, if they are on a GPU alone; else null.
+  std::shared_ptr<const GpuTable> gpu_rows() const;
   void select_features();
   int fit_threads(const RunOptions& run) const;
   void hold_rows(ThreadPool& pool, const RunOptions& run, const SeeRows& see);
@@ -112,7 +128,11 @@ class Fitted {
   std::vector<MatchedColumn> columns_;  // columns of train_, where the rows are not held
   std::vector<Attribute> attributes_;   // attributes as the formulas see them; the kernel refers to them
   FeatureRanges ranges_;                // of the features, by attribute
-  Buffer<double> rows_;
+  mutable Buffer<double> rows_;
+  bool resident_ = false;
+  mutable std::atomic<bool> on_host_ = true;  // whether rows_ has all that will ever be there
+  mutable std::mutex rows_mutex_;             // of the next and, until on_host_, of rows_
+  mutable std::shared_ptr<const GpuTable> gpu_rows_;
   bool shared_ = false;                      // rows_ lies in memory that the caller has lent
   std::uint64_t sum_ = 0, sum_of_some_ = 0;  // of lent rows
   std::unique_ptr<MeasureKernel> kernel_;

@@ -119,7 +119,10 @@ bool KnnIndex::all_finite() const try { return fitted().all_finite(); } catch (.
 Table KnnIndex::train() const try { return fitted().train(); } catch (...) {
   rethrow_as_error();
 }
-void KnnIndex::release_devices() const try { fitted().gpu_filters().release(); } catch (...) {
+void KnnIndex::release_devices() const try {
+  fitted().leave_gpus();
+  fitted().gpu_filters().release();
+} catch (...) {
   rethrow_as_error();
 }
 

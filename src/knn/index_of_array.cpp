@@ -15,6 +15,7 @@
 #include "base/thread_pool.hpp"
 #include "device/gpu_array.hpp"
 #include "knn/fitted.hpp"
+#include "knn/gpu/gpu_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
 #include "table/array_rows.hpp"
@@ -72,6 +73,13 @@ KnnIndex KnnIndex::fit(const ArrayView& train, const KnnOptions& options, const 
                  checked::mul(array.n_columns, kColumnBytes), run);
   if (array.gpu >= 0) {
     device::check_gpu_array(array, kWhat, run);
+    if (const std::shared_ptr<const knn::GpuTable> rows = knn::table_kept_there(array, options, run); rows != nullptr) {
+      const JobTime time(run);
+      KnnIndex index;
+      index.fitted_ = std::make_shared<const knn::Fitted>(outline_of(array), rows, options, run);
+      time.hand("fit", 1);
+      return index;
+    }
     array = device::copy_to_host(array, kWhat, run);
   }
   const auto& weights = options.feature_weights;

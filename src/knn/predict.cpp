@@ -6,6 +6,7 @@
 
 #include "base/guarded.hpp"
 #include "base/sink.hpp"
+#include "knn/gpu/caller_predictions.hpp"
 #include "knn/search/queries.hpp"
 #include "knn/search/search.hpp"
 #include "knn/vote/ballot.hpp"
@@ -45,12 +46,6 @@ void require_rows_of(const KnnIndex& index, const Column& label) {
               {.feature = label.name});
 }
 
-// Where a prediction goes: its numbers, and its class if there are classes.
-struct Cell {
-  std::int32_t* winner;
-  std::span<double> values;
-};
-
 // Runs one search for all ks. place(k's position, query) says where a prediction goes, and placed(k's position, query)
 // that it is there. Both are called in the order of the queries.
 template <class Where, class Placed>
@@ -59,11 +54,14 @@ class PredictJob {
   PredictJob(const knn::Fitted& fitted, const knn::Ballot& ballot, const Where& place, const Placed& placed)
       : fitted_(fitted), ballot_(ballot), place_(place), placed_(placed) {}
 
-  SearchReport run(const QueryRows& test, const VoteOptions& options, const RunOptions& run) const {
+  /// `arrays`: where a GPU may put predictions that it finds from rows in its memory, or null.
+  SearchReport run(const QueryRows& test, const VoteOptions& options, const RunOptions& run,
+                   const PredictionArrays* arrays) const {
     knn::SearchJob job{knn::select_nearest(fitted_, ballot_.ks, options.exclude_self), options.exclude_group};
     if (ballot_.bytes_per_query() <= knn::kMostVotedBytes) {
       job.selection.ballot = &ballot_;
       job.outcome_sink = [&](const knn::Outcome& outcome) { take(outcome); };
+      job.predictions = arrays;
     }
     const bool shared_list = job.selection.kind == knn::Selection::Kind::nearest;
     return knn::run_search(fitted_, test, job, run, [&](std::vector<Neighbors>& lists) {
@@ -85,7 +83,7 @@ class PredictJob {
             std::span<const double> distances) const {
     const std::int64_t k = ballot_.ks[which];
     const std::int64_t n = std::min(static_cast<std::int64_t>(indices.size()), k);
-    const Cell place = place_(which, query);
+    const knn::PredictionPlace place = place_(which, query);
     const std::int32_t winner = knn::cast_vote(ballot_, {distances.data(), indices.data(), n, k}, place.values);
     if (place.winner != nullptr) *place.winner = winner;
     placed_(which, query);
@@ -93,15 +91,14 @@ class PredictJob {
 
   // Votes on the lists that a GPU left to the host. The GPU's own predictions are in place, or are put there now.
   void take(const knn::Outcome& outcome) const {
-    const bool in_place = !ballot_.values.empty();
     for (std::size_t which = 0; which < ballot_.ks.size(); ++which) {
       std::int64_t i = 0;
       for (std::size_t list = 0; list < outcome.lists.size(); ++list, ++i) {
-        if (!in_place) put(which, outcome, i, outcome.listed[list]);
+        if (!outcome.placed) put(which, outcome, i, outcome.listed[list]);
         i = outcome.listed[list];
         vote(which, outcome.first_query + i, outcome.lists[list]);
       }
-      if (!in_place) put(which, outcome, i, outcome.n_queries);
+      if (!outcome.placed) put(which, outcome, i, outcome.n_queries);
     }
   }
 
@@ -119,7 +116,7 @@ class PredictJob {
   void put(std::size_t which, const knn::Outcome& outcome, std::int64_t begin, std::int64_t end) const {
     const std::int64_t n_values = ballot_.voters.n_values();
     for (std::int64_t i = begin; i < end; ++i) {
-      const Cell cell = place_(which, outcome.first_query + i);
+      const knn::PredictionPlace cell = place_(which, outcome.first_query + i);
       const std::int64_t at = static_cast<std::int64_t>(which) * outcome.n_queries + i;
       if (!cell.values.empty()) std::copy_n(outcome.values.data() + at * n_values, n_values, cell.values.begin());
       if (cell.winner != nullptr) *cell.winner = outcome.winners[static_cast<std::size_t>(at)];
@@ -135,8 +132,28 @@ class PredictJob {
 
 template <class Where, class Placed>
 SearchReport vote_each(const knn::Fitted& fitted, const knn::Ballot& ballot, const QueryRows& test,
-                       const VoteOptions& options, const RunOptions& run, const Where& place, const Placed& placed) {
-  return PredictJob(fitted, ballot, place, placed).run(test, options, run);
+                       const VoteOptions& options, const RunOptions& run, const Where& place, const Placed& placed,
+                       const PredictionArrays* arrays = nullptr) {
+  return PredictJob(fitted, ballot, place, placed).run(test, options, run, arrays);
+}
+
+// Votes with one search, and writes the predictions to the caller's memory. `n_values`: the numbers of a prediction,
+// 0 if they are not wanted.
+SearchReport vote_into(const knn::Fitted& fitted, knn::Ballot ballot, const QueryRows& test, const VoteOptions& options,
+                       const RunOptions& run, PredictionArrays out, std::int64_t n_values) {
+  const bool classes = ballot.voters.codes != nullptr;
+  if (!classes) out.codes = nullptr;
+  if (n_values == 0) out.values = nullptr;
+  knn::CallerPredictions predictions(out, knn::checked_rows(fitted, test), n_values, classes);
+  if (out.gpu < 0 && out.values != nullptr) {
+    ballot.values = {out.values};
+    if (classes) ballot.winners = {out.codes};
+  }
+  const SearchReport report = vote_each(
+      fitted, ballot, test, options, run, [&](std::size_t, std::int64_t query) { return predictions.place(query); },
+      [](std::size_t, std::int64_t) {}, &out);
+  predictions.flush();
+  return report;
 }
 
 }  // namespace
@@ -208,7 +225,7 @@ std::vector<Classification> KnnClassifier::predict_each(const QueryRows& test, c
       fitted, ballot, test, vote, run,
       [&](std::size_t which, std::int64_t query) {
         Classification& result = results[which];
-        return Cell{&result.codes[static_cast<std::size_t>(query)], knn::confidences_of(result, query)};
+        return knn::PredictionPlace{&result.codes[static_cast<std::size_t>(query)], knn::confidences_of(result, query)};
       },
       [](std::size_t, std::int64_t) {});
   if (report != nullptr) *report = done;
@@ -234,7 +251,7 @@ SearchReport KnnClassifier::predict(const QueryRows& test, const VoteOptions& vo
       fitted, ballot_of(fitted, voters_, vote.weights, {vote.n_neighbors}), test, vote, run,
       [&](std::size_t, std::int64_t query) {
         const std::int64_t at = query % at_once;
-        return Cell{&block.codes[static_cast<std::size_t>(at)], knn::confidences_of(block, at)};
+        return knn::PredictionPlace{&block.codes[static_cast<std::size_t>(at)], knn::confidences_of(block, at)};
       },
       [&](std::size_t, std::int64_t query) {
         const std::int64_t at = query % at_once;
@@ -245,6 +262,15 @@ SearchReport KnnClassifier::predict(const QueryRows& test, const VoteOptions& vo
         }
         sink(query - at, block);
       });
+} catch (...) {
+  rethrow_as_error();
+}
+
+SearchReport KnnClassifier::predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
+                                    const PredictionArrays& out) const try {
+  const bool all = vote.confidences == Confidences::all;
+  return vote_into(index_.fitted(), ballot_of(index_.fitted(), voters_, vote.weights, {vote.n_neighbors}), test, vote,
+                   run, out, all ? classes_.size() : 0);
 } catch (...) {
   rethrow_as_error();
 }
@@ -283,7 +309,7 @@ std::vector<std::vector<double>> KnnRegressor::predict_each(const QueryRows& tes
   const SearchReport done = vote_each(
       fitted, ballot, test, vote, run,
       [&](std::size_t which, std::int64_t query) {
-        return Cell{nullptr, std::span(results[which]).subspan(static_cast<std::size_t>(query), 1)};
+        return knn::PredictionPlace{nullptr, std::span(results[which]).subspan(static_cast<std::size_t>(query), 1)};
       },
       [](std::size_t, std::int64_t) {});
   if (report != nullptr) *report = done;
@@ -309,13 +335,21 @@ SearchReport KnnRegressor::predict(const QueryRows& test, const VoteOptions& vot
       fitted, ballot_of(fitted, voters_, vote.weights, {vote.n_neighbors}), test, vote, run,
       [&](std::size_t, std::int64_t) {
         block.push_back(0.0);
-        return Cell{nullptr, std::span(block).last(1)};
+        return knn::PredictionPlace{nullptr, std::span(block).last(1)};
       },
       [&](std::size_t, std::int64_t query) {
         if (static_cast<std::int64_t>(block.size()) < kPredictionsAtOnce && query + 1 < n_rows) return;
         sink(query + 1 - static_cast<std::int64_t>(block.size()), block);
         block.clear();
       });
+} catch (...) {
+  rethrow_as_error();
+}
+
+SearchReport KnnRegressor::predict(const QueryRows& test, const VoteOptions& vote, const RunOptions& run,
+                                   const PredictionArrays& out) const try {
+  return vote_into(index_.fitted(), ballot_of(index_.fitted(), voters_, vote.weights, {vote.n_neighbors}), test, vote,
+                   run, out, 1);
 } catch (...) {
   rethrow_as_error();
 }

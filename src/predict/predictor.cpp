@@ -118,6 +118,22 @@ const KnnIndex& Predictor::index() const try {
   rethrow_as_error();
 }
 
+SearchReport Predictor::predict(const QueryRows& prepared, const PredictionArrays& out, const RunOptions& run) const
+    try {
+  VoteOptions vote = ready_->neighbors().vote();
+  if (const auto* const regressor = std::get_if<KnnRegressor>(&ready_->fitted)) {
+    return regressor->predict(prepared, vote, run, out);
+  }
+  const auto* const classifier = std::get_if<KnnClassifier>(&ready_->fitted);
+  if (classifier == nullptr) {
+    throw Error(ErrorCode::invalid_argument, "the model finds neighbours, and has no label to predict");
+  }
+  vote.confidences = out.values != nullptr ? Confidences::all : Confidences::none;
+  return classifier->predict(prepared, vote, run, out);
+} catch (...) {
+  rethrow_as_error();
+}
+
 Table Predictor::prepared(const Table& table, const RunOptions& run) const try {
   return ready_->on_prepared(table, run, [](const Table& rows, const RunOptions&) { return rows; });
 } catch (...) {

@@ -16,7 +16,8 @@ HANDLES = {"stope_run": "run", "stope_options": "options", "stope_table": "table
 # Arguments that may be null: of any function, or of one.
 OPTIONAL = {"error", "options", "run", "other", "phase", "done", "total", "release", "context", "stream_of_gpu",
             "stope_table_from_array.names", "stope_options_set.value", "stope_lists_copy.offsets",
-            "stope_lists_copy.indices", "stope_lists_copy.distances", "stope_run_report.to", "stope_run_warnings.to"}
+            "stope_lists_copy.indices", "stope_lists_copy.distances", "stope_run_report.to", "stope_run_warnings.to",
+            "stope_predict_of_array.values"}
 # Functions whose own object is the run or the options: there they are wanted.
 OWN = re.compile(r"stope_(run|options)_")
 # What a good call passes, by parameter, or by function and parameter.
@@ -30,7 +31,8 @@ VALID = {
     "type": '"nominal"', "values": "names", "n_values": "2", "role": "0", "rows": "&array", "column": '"x0"',
     "stope_table_copy.column": "0", "stope_table_column_name.column": "0", "stope_table_value.column": "1", "code": "1", "first": "0", "stope_table_copy.out": "&target", "stope_model_table.name": '"train"', "format": '"text"',
     "stope_model_bytes.n": "&done", "to": "bytes", "size": "1", "stope_model_store.n": "n_bytes", "stope_model_load.n": "n_bytes", "bytes": "bytes",
-    "n_neighbors": "2", "radius": "1.0", "stope_neighbors_of_array.rows": "&target", "indices": "indices", "distances": "doubles", "offsets": "offsets", "n_parts": "2",
+    "n_neighbors": "2", "radius": "1.0", "stope_neighbors_of_array.rows": "&target", "stope_predict_of_array.rows": "&target", "codes": "codes",
+    "stope_predict_of_array.values": "doubles", "indices": "indices", "distances": "doubles", "offsets": "offsets", "n_parts": "2",
     "stride": "8", "n_queries": "4", "merged_indices": "merged_indices", "merged_distances": "merged_distances",
     "stream": "&stream", "schema": "&schema", "batch": "&batch", "stope_table_from_arrow_device.batch": "&device_batch",
     "stope_pairwise_distances.out": "&square",

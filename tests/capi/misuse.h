@@ -55,6 +55,7 @@ static struct ArrowArray batch;
 static struct ArrowDeviceArray device_batch;
 static struct ArrowArrayStream stream;
 static int64_t done, total, n_released, n_bytes, indices[64], merged_indices[64], offsets[64];
+static int32_t codes[64];
 static double doubles[64], merged_distances[64], rows_of_array[8] = {1, 2, 3, 4, 5, 6, 7, 9};
 static char phase[32];
 static void* bytes;

@@ -72,6 +72,7 @@ void differences_destroy(abi::DifferenceFilter* filter) {
 int differences_load(abi::DifferenceFilter* filter, const double* rows, std::int64_t n, abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
   std::vector<double>& all = filter->rows.tables[0].rows;
+  count_to_gpu(n * filter->rows.width * 8);
   all.insert(all.end(), rows, rows + n * filter->rows.width);
   return 0;
 }

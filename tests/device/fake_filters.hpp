@@ -58,6 +58,11 @@ struct VotersOnGpu {
   fake::Alive alive{};
 };
 
+struct RowsOnGpu {
+  std::vector<double> values;
+  std::int64_t n, width;
+};
+
 // A filter that keeps the rows and answers when a batch is collected: the query rows must still be there then.
 struct TensorFilter {
   struct Slot {
@@ -69,6 +74,8 @@ struct TensorFilter {
     std::vector<std::int64_t> ks;  // the ks of a vote
     std::vector<double> device_rows;
     DeviceLists device_lists{};
+    bool predictions_stay = false;
+    DevicePredictions device_predictions{};
     fake::Votes votes;
   };
   MixedEuclidean measure;
@@ -83,6 +90,7 @@ struct TensorFilter {
     std::vector<double> rows;
   };
   std::int64_t width, most_rows, most_queries, most_neighbors, n_buffers = 1;
+  bool lent_rows = false;
   Table tables[kTensorBuffers];
   struct Piece {
     const double* rows = nullptr;

@@ -7,10 +7,12 @@
 
 #include "device/array_abi.hpp"
 
-/// For tests that look them up: the number of times that memory was pinned, and of what is alive (fake::Alive).
+/// For tests that look them up (fake_counts.hpp): the number of times that memory was pinned, of what is alive
+/// (fake::Alive), and the bytes that would have crossed the bus.
 extern "C" {
 std::atomic<int> stope_fake_pins = 0;
 std::atomic<int> stope_fake_alive = 0;
+std::atomic<std::int64_t> stope_fake_to_host = 0, stope_fake_to_gpu = 0;
 }
 
 namespace stope::fake {
@@ -39,6 +41,13 @@ int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text) {
   failure->code = static_cast<std::int32_t>(code);
   std::strcpy(failure->text, text);
   return 1;
+}
+
+void count_to_host(std::int64_t bytes) {
+  stope_fake_to_host += bytes;
+}
+void count_to_gpu(std::int64_t bytes) {
+  stope_fake_to_gpu += bytes;
 }
 
 namespace {
@@ -89,6 +98,7 @@ int check_stream(std::int32_t, void* stream, cuda_abi::Failure* failure) {
 
 int download(std::int32_t gpu, void*, const cuda_abi::Rows* rows, void* to, cuda_abi::Failure* failure) {
   if (the_host->device_fails() || gpu != 1) return fail(failure, ErrorCode::device_lost, "lost while copying");
+  count_to_host(rows->n * rows->bytes);
   for (std::int64_t i = 0; i < rows->n; ++i) {
     std::memcpy(static_cast<char*>(to) + i * rows->bytes, static_cast<const char*>(rows->first) + i * rows->stride,
                 static_cast<std::size_t>(rows->bytes));
@@ -98,6 +108,7 @@ int download(std::int32_t gpu, void*, const cuda_abi::Rows* rows, void* to, cuda
 
 int upload(std::int32_t gpu, void*, const void* from, std::int64_t bytes, void* to, cuda_abi::Failure* failure) {
   if (the_host->device_fails() || gpu != 1) return fail(failure, ErrorCode::device_lost, "lost while copying");
+  count_to_gpu(bytes);
   std::memcpy(to, from, static_cast<std::size_t>(bytes));
   return 0;
 }
@@ -115,6 +126,7 @@ const abi::Functions& knn_functions() {
     add_reference(made);
     add_filter(made);
     add_differences(made);
+    add_table_rows(made);
     return made;
   }();
   return functions;

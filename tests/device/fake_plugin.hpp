@@ -9,6 +9,8 @@
 //   differ from the core's. Any other word: its GPUs are lost when they are asked for free memory.
 #pragma once
 
+#include <vector>
+
 #include "device/cuda_abi.hpp"
 #include "discretize/cuda_abi.hpp"
 #include "gram/cuda_abi.hpp"
@@ -42,9 +44,17 @@ bool searches();
 /// Writes the failure; returns 1, for the caller to return.
 int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text);
 
+/// Counts bytes of rows, lists and predictions that a real plug-in would copy.
+void count_to_host(std::int64_t bytes);
+void count_to_gpu(std::int64_t bytes);
+
+/// The caller's rows as doubles.
+std::vector<double> taken(const abi::DeviceRows& from, std::int64_t n, std::int64_t width);
+
 void add_reference(abi::Functions& functions);
 void add_filter(abi::Functions& functions);
 void add_differences(abi::Functions& functions);
+void add_table_rows(abi::Functions& functions);
 
 const gram::cuda_abi::Functions& gram_functions();
 const stats::cuda_abi::Functions& stats_functions();

@@ -5,7 +5,7 @@
 #include <typeinfo>
 #include <vector>
 
-#include "device/fake_plugin.hpp"
+#include "device/fake_filters.hpp"
 #include "knn/measure/formulas/mixed_euclidean.hpp"
 
 namespace stope {
@@ -68,6 +68,7 @@ void destroy(abi::Session* session) {
 
 int load_queries(abi::Session* session, const double* rows, std::int64_t n, abi::Failure* failure) {
   if (n > session->sizes.held_queries) return fail(failure, ErrorCode::internal, "too many queries");
+  count_to_gpu(n * session->sizes.width * 8);
   session->queries.assign(rows, rows + n * session->sizes.width);
   return 0;
 }
@@ -77,7 +78,20 @@ int load_rows(abi::Session* session, std::int64_t buffer, const double* rows, st
   if (n > session->sizes.held_rows || buffer >= session->sizes.n_buffers) {
     return fail(failure, ErrorCode::internal, "too many rows");
   }
+  count_to_gpu(n * session->sizes.width * 8);
   session->rows[buffer].assign(rows, rows + n * session->sizes.width);
+  return 0;
+}
+
+int lend_rows(abi::Session* session, std::int64_t buffer, const abi::RowsOnGpu* rows, std::int64_t first,
+              std::int64_t n, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while lending");
+  const std::int64_t width = session->sizes.width;
+  if (n > session->sizes.held_rows || buffer >= session->sizes.n_buffers || rows->width != width ||
+      first + n > rows->n) {
+    return fail(failure, ErrorCode::internal, "rows that cannot be lent");
+  }
+  session->rows[buffer].assign(rows->values.data() + first * width, rows->values.data() + (first + n) * width);
   return 0;
 }
 
@@ -129,6 +143,7 @@ void add_reference(abi::Functions& functions) {
   functions.destroy = &destroy;
   functions.load_queries = &load_queries;
   functions.load_rows = &load_rows;
+  functions.lend_rows = &lend_rows;
   functions.submit = &submit;
   functions.collect = &collect;
   functions.matrix = &matrix;

@@ -9,7 +9,7 @@ namespace {
 // Without "filters" it acts as a GPU without matrix units.
 int tensor_size(std::int32_t, const abi::TensorSpec* spec, abi::FilterSize* size, abi::Failure*) {
   *size = {filters() && (spec->byte_factor == 0 || plays("byte filters")),
-           spec->n_buffers * spec->n_rows * spec->width * 8 + spec->most_queries * 64};
+           (spec->lent_rows != 0 ? 0 : spec->n_buffers * spec->n_rows * spec->width * 8) + spec->most_queries * 64};
   return 0;
 }
 
@@ -37,6 +37,7 @@ int tensor_create(std::int32_t, const abi::TensorSpec* spec, abi::TensorFilter**
   }
   made->width = spec->width;
   made->most_rows = spec->n_rows;
+  made->lent_rows = spec->lent_rows != 0;
   made->n_buffers = spec->n_buffers;
   made->most_queries = spec->most_queries;
   made->most_neighbors = spec->most_neighbors;
@@ -65,10 +66,22 @@ int tensor_wait(abi::TensorFilter* filter, int number, abi::Failure*) {
   return 0;
 }
 
+int tensor_lend(abi::TensorFilter* filter, int buffer, const abi::RowsOnGpu* rows, abi::Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while lending");
+  abi::TensorFilter::Table& table = filter->tables[buffer];
+  if (!filter->lent_rows || rows->n != table.n_rows || rows->width != filter->width) {
+    return fail(failure, ErrorCode::internal, "rows that cannot be lent");
+  }
+  table.rows = rows->values;
+  return 0;
+}
+
 int tensor_load(abi::TensorFilter* filter, int buffer, int piece, const double* rows, std::int64_t n,
                 abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while loading");
+  if (filter->lent_rows) return fail(failure, ErrorCode::internal, "there is no room for rows");
   if (filter->pieces[piece].rows != nullptr) return fail(failure, ErrorCode::internal, "a piece that is under way");
+  count_to_gpu(n * filter->width * 8);
   filter->pieces[piece] = {rows, n, buffer};
   filter->last_piece = piece;
   return 0;
@@ -114,6 +127,7 @@ int voters_create(std::int32_t, const knn::VoterView* voters, abi::VotersOnGpu**
   auto made = std::make_unique<abi::VotersOnGpu>();
   const auto keep = [&](auto& to, const auto* from) {
     if (from != nullptr) to.assign(from, from + voters->n_rows);
+    count_to_gpu(std::ssize(to) * static_cast<std::int64_t>(sizeof(*from)));
     return from != nullptr ? to.data() : nullptr;
   };
   made->rows = {keep(made->codes, voters->codes), voters->n_classes, keep(made->targets, voters->targets),
@@ -146,18 +160,25 @@ int tensor_submit(abi::TensorFilter* filter, int number, const abi::TensorQuery*
     slot.votes.rows = query->vote->voters->rows;
   }
   if (query->device_rows != nullptr) {
-    slot.device_rows.resize(static_cast<std::size_t>(query->n * filter->width));
-    for (std::int64_t i = 0; i < query->n * filter->width; ++i) {
-      const abi::DeviceRows& from = *query->device_rows;
-      const std::int64_t at = i / filter->width * from.stride + i % filter->width;
-      slot.device_rows[static_cast<std::size_t>(i)] =
-          from.is_float != 0 ? static_cast<double>(static_cast<const float*>(from.values)[at])
-                             : static_cast<const double*>(from.values)[at];
-    }
+    slot.device_rows = taken(*query->device_rows, query->n, filter->width);
     slot.query.rows = slot.device_rows.data();
+  } else {
+    count_to_gpu(query->n * filter->width * 8);
   }
   if (query->device_lists != nullptr) slot.device_lists = *query->device_lists;
+  slot.predictions_stay = query->vote != nullptr && query->device_predictions != nullptr;
+  if (slot.predictions_stay) slot.device_predictions = *query->device_predictions;
   return 0;
+}
+
+// What an uncertified query has there has no meaning.
+void leave_predictions(abi::TensorFilter::Slot& slot, abi::FilterAnswer& answer) {
+  const abi::DevicePredictions& there = slot.device_predictions;
+  const std::vector<std::int32_t>& winners = slot.votes.winners;
+  if (there.winners != nullptr) std::copy(winners.begin(), winners.end(), there.winners);
+  if (there.values != nullptr) std::copy(slot.votes.values.begin(), slot.votes.values.end(), there.values);
+  answer.winners = nullptr;
+  answer.values = nullptr;
 }
 
 int tensor_collect(abi::TensorFilter* filter, int number, abi::FilterAnswer* answer, abi::Failure* failure) {
@@ -183,11 +204,19 @@ int tensor_collect(abi::TensorFilter* filter, int number, abi::FilterAnswer* ans
     }
     answer->distances = nullptr;
     answer->rows = nullptr;
+  } else if (slot.ks.empty()) {
+    count_to_host(slot.query.n * slot.query.k * 12);
   }
+  count_to_host(slot.query.n * 4);  // which queries are uncertified
   if (!slot.ks.empty()) {
     slot.votes.cast(slot.rule, slot.ks, slot.query.k, slot.query.n, slot.distances, slot.rows, slot.uncertified);
     answer->winners = slot.votes.winners.data();
     answer->values = slot.votes.values.data();
+    if (slot.predictions_stay) {
+      leave_predictions(slot, *answer);
+    } else {
+      count_to_host(std::ssize(slot.votes.winners) * 4 + std::ssize(slot.votes.values) * 8);
+    }
   }
   return 0;
 }
@@ -200,6 +229,7 @@ void add_filter(abi::Functions& functions) {
   functions.tensor_destroy = &tensor_destroy;
   functions.tensor_begin = &tensor_begin;
   functions.tensor_load = &tensor_load;
+  functions.tensor_lend = &tensor_lend;
   functions.tensor_wait = &tensor_wait;
   functions.tensor_finish = &tensor_finish;
   functions.tensor_clusters = &tensor_clusters;

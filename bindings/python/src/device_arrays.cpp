@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "arrays.hpp"
@@ -77,6 +78,43 @@ void* list_memory(const DeviceArray& array, ElementType type, std::int64_t n_row
   return const_cast<void*>(view.data);  // NOLINT: out is written
 }
 
+// The memory of `n_rows` predictions of `n_values` numbers each.
+template <class T>
+T* prediction_memory(const DeviceArray& array, const DeviceArray& queries, std::int64_t n_values, const char* what) {
+  constexpr ElementType type = std::is_same_v<T, double> ? ElementType::float64 : ElementType::int32;
+  if (array.view.gpu != queries.view.gpu) {
+    throw Error(ErrorCode::invalid_argument, std::string("out: ") + what + " must lie in the GPU of the queries");
+  }
+  return static_cast<T*>(list_memory(array, type, queries.view.n_rows, n_values, what));
+}
+
+void predict_classes_into(const KnnClassifier& classifier, const DeviceArray& queries, std::int64_t n_neighbors,
+                          std::string_view weights, const DeviceArray& codes, const DeviceArray* shares, Run& run) {
+  PredictionArrays out;
+  out.codes = prediction_memory<std::int32_t>(codes, queries, 1, "codes");
+  if (shares != nullptr) out.values = prediction_memory<double>(*shares, queries, shares->view.n_columns, "shares");
+  const auto n_classes = static_cast<std::int64_t>(classifier.classes().size());
+  if (shares != nullptr && shares->view.n_columns != n_classes) {
+    throw Error(ErrorCode::invalid_argument, "out: shares must have a column for each class");
+  }
+  out.gpu = queries.view.gpu;
+  out.stream = codes.view.stream;
+  const VoteOptions vote{.n_neighbors = n_neighbors,
+                         .weights = vote_weights(weights),
+                         .confidences = shares != nullptr ? Confidences::all : Confidences::none};
+  run_job(run, [&](const RunOptions& how) { classifier.predict(queries.view, vote, how, out); });
+}
+
+void predict_means_into(const KnnRegressor& regressor, const DeviceArray& queries, std::int64_t n_neighbors,
+                        std::string_view weights, const DeviceArray& means, Run& run) {
+  PredictionArrays out;
+  out.values = prediction_memory<double>(means, queries, 1, "means");
+  out.gpu = queries.view.gpu;
+  out.stream = means.view.stream;
+  const VoteOptions vote{.n_neighbors = n_neighbors, .weights = vote_weights(weights)};
+  run_job(run, [&](const RunOptions& how) { regressor.predict(queries.view, vote, how, out); });
+}
+
 void kneighbors_into(const KnnIndex& index, const DeviceArray& queries, std::int64_t n_neighbors,
                      const DeviceArray& distances, const DeviceArray& indices, Run& run) {
   const std::int64_t n_rows = queries.view.n_rows;
@@ -126,6 +164,12 @@ void bind_device_arrays(nb::module_& module) {
   module.def("kneighbors_into", &kneighbors_into, nb::arg("index"), nb::arg("queries"), nb::arg("n_neighbors"),
              nb::arg("distances"), nb::arg("indices"), nb::arg("run"),
              "Lists of neighbours of rows in a GPU's memory, written to memory of that GPU.");
+  module.def("predict_classes_into", &predict_classes_into, nb::arg("classifier"), nb::arg("queries"),
+             nb::arg("n_neighbors"), nb::arg("weights"), nb::arg("codes"), nb::arg("shares").none(), nb::arg("run"),
+             "Classes voted for rows in a GPU's memory, written to memory of that GPU.");
+  module.def("predict_means_into", &predict_means_into, nb::arg("regressor"), nb::arg("queries"),
+             nb::arg("n_neighbors"), nb::arg("weights"), nb::arg("means"), nb::arg("run"),
+             "Means for rows in a GPU's memory, written to memory of that GPU.");
 }
 
 }  // namespace stope::python

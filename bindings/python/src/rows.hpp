@@ -12,15 +12,16 @@
 
 namespace stope::python {
 
-/// Rows as the core takes them. It keeps the Python object alive, so that a job may read the rows without the GIL.
+/// Rows as the core takes them; an array may lie in a GPU's memory. It keeps the Python object alive, so that a job may
+/// read the rows without the GIL.
 class RowSource {
  public:
   /// Throws TypeError for an object that is no `_core.Table`, no array and not None.
   explicit RowSource(const nanobind::object& rows, Lend lend = Lend::no);
 
-  const Table* table() const { return table_; }                         ///< or null
-  const ArrayView* array() const { return array_ ? &view_ : nullptr; }  ///< or null
-  bool none() const { return table_ == nullptr && !array_; }            ///< whether the training rows are meant
+  const Table* table() const { return table_; }                            ///< or null
+  const ArrayView* array() const { return is_array_ ? &view_ : nullptr; }  ///< or null
+  bool none() const { return table_ == nullptr && !is_array_; }            ///< whether the training rows are meant
   std::int64_t n_rows() const { return table_ ? table_->n_rows : view_.n_rows; }
   QueryRows queries() const;
 
@@ -28,6 +29,7 @@ class RowSource {
   nanobind::object held_;
   const Table* table_ = nullptr;
   std::optional<AnyArray> array_;
+  bool is_array_ = false;
   ArrayView view_;
 };
 

@@ -8,7 +8,7 @@ from . import _core
 from ._checks import check_shape, refuse_missing
 from .errors import InvalidArgumentError, UnsupportedError
 
-__all__ = ["DeviceView", "device_kneighbors", "device_view", "estimator_kneighbors"]
+__all__ = ["DeviceView", "checked_view", "device_kneighbors", "device_view", "estimator_kneighbors", "on_host"]
 
 _CUDA = (2, 13)  # DLPack's numbers of CUDA's memory, and of the one that it shares with the CPU
 _DEFAULT_STREAM = 1  # the number of the default stream in both interfaces; the engine's is 0
@@ -59,6 +59,29 @@ class DeviceView:
         raise UnsupportedError(f"stope cannot make arrays of {self.library}; give it arrays of CuPy, PyTorch or Numba "
                                "for the results: out=(distances, indices)")
 
+    def labels(self, classes, codes):
+        """The classes of codes that lie in this GPU: an array of the same library, or of NumPy where the library has no
+        such type."""
+        try:
+            if classes.dtype.kind in "fiub" and self.library == "cupy":
+                import cupy
+
+                with cupy.cuda.Device(self.native.gpu):
+                    return cupy.asarray(classes)[codes]
+            if classes.dtype.kind in "fiub" and self.library == "torch":
+                import torch
+
+                return torch.as_tensor(classes, device=self.source.device)[codes.long()]
+        except (TypeError, ValueError):
+            pass  # unsigned or long numbers
+        labels = classes[on_host(codes)]
+        if classes.dtype.kind in "fiub" and self.library == "numba":
+            from numba import cuda
+
+            with cuda.gpus[self.native.gpu]:
+                return cuda.to_device(labels)
+        return labels
+
     def finiteness(self):
         """"finite", "nan" or "infinite", by the array's own library; "finite" where that has no such function."""
         if self.library not in ("cupy", "torch") or self.native.type not in ("float32", "float64"):
@@ -92,6 +115,18 @@ def device_view(array):
     return None
 
 
+def on_host(array):
+    """An array of a GPU as NumPy's; anything else as it is."""
+    if type(array) is np.ndarray:
+        return array
+    for copy in ("get", "copy_to_host"):  # CuPy's, Numba's
+        if hasattr(array, "__cuda_array_interface__") and hasattr(array, copy):
+            return getattr(array, copy)()
+    if type(array).__module__.partition(".")[0] == "torch":
+        return array.detach().cpu().numpy()
+    return array
+
+
 def device_kneighbors(index, view, n_neighbors, run, out=None):
     """Search for the nearest rows of rows in a GPU's memory.
 
@@ -123,20 +158,26 @@ def device_kneighbors(index, view, n_neighbors, run, out=None):
 
 def estimator_kneighbors(estimator, view, n_neighbors=None, return_distance=True):
     """The ``kneighbors`` of an estimator of neighbours for a :class:`DeviceView`: lists of the same kind of array."""
+    index = checked_view(estimator, view)
+    k = estimator._checked_k(n_neighbors, view)
+    with estimator._job() as run:
+        distances, indices = device_kneighbors(index, view, k, run)
+    return (distances, indices) if return_distance else indices
+
+
+def checked_view(estimator, view):
+    """Check queries of a fitted estimator that lie in a GPU; returns the engine's index."""
     estimator._require_fit()
     check_shape(estimator, view.shape, False, 1)
     index = getattr(estimator._search, "index", None)
-    if index is None or estimator._fit_X is None:
+    if index is None or not estimator._has_numbers:
         raise UnsupportedError("rows in a GPU's memory need a metric of the engine and columns of numbers only")
     state = view.finiteness()
     if state == "infinite":
         raise ValueError(f"Input X contains infinity or a value too large for {view.native.type}.")
     if state == "nan" and not estimator._takes_missing:
         refuse_missing(estimator)
-    k = estimator._checked_k(n_neighbors, view)
-    with estimator._job() as run:
-        distances, indices = device_kneighbors(index, view, k, run)
-    return (distances, indices) if return_distance else indices
+    return index
 
 
 def _of_interface(array, interface):

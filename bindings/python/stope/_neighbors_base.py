@@ -8,12 +8,16 @@ from . import _core
 from ._base import StopeEstimator, check_is_fitted
 from ._columns import is_read_only
 from ._data import check_X
+from ._device import on_host
+from ._neighbors_device import DeviceRows, device_rows, rows_of_index
 from ._neighbors_metrics import check_name, check_skips, measure_of, takes_missing
 from ._neighbors_search import EngineSearch, MatrixSearch
-from ._neighbors_votes import check_votes
+from ._neighbors_targets import check_row_weights
+from ._neighbors_votes import check_votes, has_words, word_of
 
 __all__ = ["NeighborsBase"]
 
+_IN_INDEX = object()  # stands for rows that nobody has asked the index for
 _ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
 
 
@@ -21,8 +25,24 @@ class NeighborsBase(StopeEstimator):
     """An estimator with an index of its training rows.
 
     ``_fit_X`` holds the rows as a read-only float64 array that the index shares. It is None where a column is nominal:
-    then the index alone holds the rows.
+    then the index alone holds the rows. Rows that were fitted in a GPU's memory are copied to the host when ``_fit_X`` is
+    first asked for.
     """
+
+    @property
+    def _fit_X(self):
+        if self.__dict__.get("_fit_rows") is _IN_INDEX:
+            self._fit_rows = rows_of_index(self._search.index)
+        return self.__dict__.get("_fit_rows")
+
+    @_fit_X.setter
+    def _fit_X(self, rows):
+        self._fit_rows = rows
+
+    @property
+    def _has_numbers(self):
+        """Whether no column is nominal."""
+        return self.__dict__.get("_fit_rows") is not None
 
     _missing_advice = (
         "missing='skip' leaves them out of distances; the metrics 'gower', 'heom' and 'nan_euclidean' take them "
@@ -86,12 +106,16 @@ class NeighborsBase(StopeEstimator):
     def _check_fit(self, X, later=False):
         """The first half of ``fit``: checks the parameters and X, ``later`` all but the values of an array."""
         self._check_params()
-        rows = self._check_rows(X, reset=True, later=later)
+        rows = device_rows(self, X)
+        if not isinstance(rows, DeviceRows):
+            rows = self._check_rows(rows, reset=True, later=later)
         check_votes(getattr(self, "weights", None), rows.n_rows)
         self._measure = measure_of(
             self.metric, rows, metric_params=self.metric_params, feature_weights=self.feature_weights, p=self.p,
             algorithm=self.algorithm,
         )
+        if isinstance(rows, DeviceRows) and (self._measure.name is None or 0 in self._measure.weights):
+            rows = self._check_rows(on_host(X), reset=True, later=later)
         if self.missing == "skip":
             check_skips(self.metric, self._measure)
         return rows
@@ -102,7 +126,9 @@ class NeighborsBase(StopeEstimator):
         self.effective_metric_ = self._measure.effective
         self.effective_metric_params_ = dict(self._measure.effective_params)
         array = rows.array
-        if array is None:
+        if isinstance(rows, DeviceRows):
+            self._search = self._search_there(rows)
+        elif array is None:
             self._fit_X = None
             self._search = self._make_search(rows)
         else:
@@ -111,9 +137,15 @@ class NeighborsBase(StopeEstimator):
         self._voter = self._make_voter()
         return self
 
-    def _make_voter(self):
+    def _make_voter(self, row_weights=None):
         """The engine's predictor, where it answers searches and votes in one job; else None."""
         return None
+
+    def _voter_and_word(self):
+        """The engine's predictor for the weights that are asked for, and its word for them."""
+        if has_words(self.weights):
+            return self._voter, word_of(self.weights)
+        return self._make_voter(check_row_weights(self.weights, self.n_samples_fit_, "weights")), "uniform"
 
     def _search_of(self, rows, X):
         """The search of rows of numbers. Sets ``_fit_X``: the array, if it can be lent, else the index's own copy."""
@@ -129,6 +161,14 @@ class NeighborsBase(StopeEstimator):
         if self._fit_X is None:
             self._fit_X = _copied(array)
         return self._make_search(None)
+
+    def _search_there(self, rows):
+        """The search of an index whose rows may stay in a GPU. They are checked by what the engine found in them."""
+        search = self._engine_search(rows, share=False)
+        if not search.index.all_finite:
+            rows.check(self, search.index)
+        self._fit_X = _IN_INDEX
+        return search
 
     def _copied_search(self, rows):
         """The search of an index that copies the rows. The copy shows values that are missing or infinite."""
@@ -187,6 +227,8 @@ class NeighborsBase(StopeEstimator):
         state = self.__dict__.copy()
         search = state.pop("_search", None)
         state.pop("_voter", None)
+        if state.get("_fit_rows") is _IN_INDEX:
+            state["_fit_rows"] = self._fit_X
         if search is not None and self._fit_X is None:
             state["_train_columns"] = _columns_of(search.index.train())
         return state

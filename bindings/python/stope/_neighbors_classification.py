@@ -4,7 +4,9 @@ import numpy as np
 
 from . import _core
 from ._base import ClassifierMixin
+from ._device import device_view
 from ._neighbors_base import NeighborsBase
+from ._neighbors_device import device_votes, score_on_host
 from ._neighbors_lists import KNeighborsMixin, RadiusNeighborsMixin
 from ._neighbors_search import EngineSearch
 from ._neighbors_targets import check_labels, check_row_weights
@@ -153,7 +155,8 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             The training rows; (n_samples, n_samples) distances if ``metric`` is "precomputed". A float64 array in C
-            order that is read-only is used where it lies; anything else is copied.
+            order that is read-only is used where it lies; anything else is copied. Rows of CuPy, PyTorch or Numba in a
+            GPU's memory are copied within it, and go to the host when something first needs them there.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -172,13 +175,17 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_queries, n_features), or None
-            The queries. None: the training rows, each without itself (leave-one-out).
+            The queries. None: the training rows, each without itself (leave-one-out). Arrays of CuPy, PyTorch or Numba
+            in a GPU's memory are read there, and the labels are an array of the same library if they are numbers.
 
         Returns
         -------
         labels : ndarray of shape (n_queries,) or (n_queries, n_outputs)
         """
         self._require_fit()
+        view = device_view(X)
+        if view is not None:
+            return view.labels(self.classes_, device_votes(self, view, shares_wanted=False)[0])
         if self._voter is not None and not callable(self.weights):
             return self._labels([self._vote(X, confidences=False)[0]])
         return self._labels([shares.argmax(axis=1) for shares in self._all_shares(X)])
@@ -189,17 +196,41 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_queries, n_features), or None
-            The queries. None: the training rows, each without itself (leave-one-out).
+            The queries. None: the training rows, each without itself (leave-one-out). Arrays of CuPy, PyTorch or Numba
+            in a GPU's memory are read there, and the shares are an array of the same library.
 
         Returns
         -------
         shares : float64 ndarray of shape (n_queries, n_classes), or list of such arrays, one for each output
         """
         self._require_fit()
+        view = device_view(X)
+        if view is not None:
+            return device_votes(self, view, shares_wanted=True)[1]
         if self._voter is not None and not callable(self.weights):
             return self._vote(X, confidences=True)[1]
         shares = self._all_shares(X)
         return shares if self.outputs_2d_ else shares[0]
+
+    def score(self, X, y, sample_weight=None):
+        """The share of queries whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_queries, n_features), or None
+            As for :meth:`predict`. For X in a GPU's memory the predictions are compared with y on the host.
+        y : array-like of shape (n_queries,) or (n_queries, n_outputs)
+            The true labels.
+        sample_weight : array-like of shape (n_queries,), default=None
+            The queries' weights.
+
+        Returns
+        -------
+        score : float
+        """
+        if device_view(X) is None:
+            return super().score(X, y, sample_weight)
+        return score_on_host(self, super().score.__func__, X, y, sample_weight)
 
     def _all_shares(self, X):
         lists, counts = self._k_lists(X, self._sample_weight)
@@ -219,11 +250,7 @@ class KNeighborsClassifier(KNeighborsMixin, _Classifier):
         """The codes of the winners, and the shares if they are wanted: searched and voted in one job."""
         rows = self._query_rows(X)
         k = self._checked_k(None, rows)
-        voter, word = self._voter, self.weights
-        if has_words(word):
-            word = word_of(word)
-        else:
-            voter, word = self._make_voter(check_row_weights(word, self.n_samples_fit_, "weights")), "uniform"
+        voter, word = self._voter_and_word()
         with self._job() as run:
             codes, shares = voter.predict(
                 self._search.source(rows), k, word, rows is None, confidences, quick=self._search.quick, run=run
@@ -332,7 +359,8 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, _Classifier):
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             The training rows; (n_samples, n_samples) distances if ``metric`` is "precomputed". A float64 array in C
-            order that is read-only is used where it lies; anything else is copied.
+            order that is read-only is used where it lies; anything else is copied. Rows of CuPy, PyTorch or Numba in a
+            GPU's memory are copied within it, and go to the host when something first needs them there.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The labels.
 

@@ -4,7 +4,9 @@ import numpy as np
 
 from . import _core
 from ._base import RegressorMixin
+from ._device import device_view
 from ._neighbors_base import NeighborsBase
+from ._neighbors_device import device_means, score_on_host
 from ._neighbors_lists import KNeighborsMixin, RadiusNeighborsMixin
 from ._neighbors_search import EngineSearch
 from ._neighbors_targets import check_row_weights, check_targets
@@ -125,7 +127,8 @@ class KNeighborsRegressor(KNeighborsMixin, _Regressor):
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             The training rows; (n_samples, n_samples) distances if ``metric`` is "precomputed". A float64 array in C
-            order that is read-only is used where it lies; anything else is copied.
+            order that is read-only is used where it lies; anything else is copied. Rows of CuPy, PyTorch or Numba in a
+            GPU's memory are copied within it, and go to the host when something first needs them there.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets, as float64.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -144,24 +147,44 @@ class KNeighborsRegressor(KNeighborsMixin, _Regressor):
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_queries, n_features), or None
-            The queries. None: the training rows, each without itself (leave-one-out).
+            The queries. None: the training rows, each without itself (leave-one-out). Arrays of CuPy, PyTorch or Numba
+            in a GPU's memory are read there, and the means are an array of the same library.
 
         Returns
         -------
         means : float64 ndarray of shape (n_queries,) or (n_queries, n_outputs)
         """
         self._require_fit()
+        view = device_view(X)
+        if view is not None:
+            return device_means(self, view)
         if self._voter is None or callable(self.weights):
             return self._means(*self._k_lists(X, self._sample_weight))
         rows = self._query_rows(X)
         k = self._checked_k(None, rows)
-        voter, word = self._voter, self.weights
-        if has_words(word):
-            word = word_of(word)
-        else:
-            voter, word = self._make_voter(check_row_weights(word, self.n_samples_fit_, "weights")), "uniform"
+        voter, word = self._voter_and_word()
         with self._job() as run:
             return voter.predict(self._search.source(rows), k, word, rows is None, quick=self._search.quick, run=run)
+
+    def score(self, X, y, sample_weight=None):
+        """The coefficient of determination (R squared) of the predictions.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_queries, n_features), or None
+            As for :meth:`predict`. For X in a GPU's memory the predictions are compared with y on the host.
+        y : array-like of shape (n_queries,) or (n_queries, n_outputs)
+            The true targets.
+        sample_weight : array-like of shape (n_queries,), default=None
+            The queries' weights.
+
+        Returns
+        -------
+        score : float
+        """
+        if device_view(X) is None:
+            return super().score(X, y, sample_weight)
+        return score_on_host(self, super().score.__func__, X, y, sample_weight)
 
     def _make_voter(self, row_weights=None):
         if not isinstance(self._search, EngineSearch) or self._targets.ndim == 2 or self._sample_weight is not None:
@@ -259,7 +282,8 @@ class RadiusNeighborsRegressor(RadiusNeighborsMixin, _Regressor):
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             The training rows; (n_samples, n_samples) distances if ``metric`` is "precomputed". A float64 array in C
-            order that is read-only is used where it lies; anything else is copied.
+            order that is read-only is used where it lies; anything else is copied. Rows of CuPy, PyTorch or Numba in a
+            GPU's memory are copied within it, and go to the host when something first needs them there.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets, as float64.
         sample_weight : array-like of shape (n_samples,), default=None

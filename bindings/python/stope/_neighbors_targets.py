@@ -4,6 +4,7 @@ import numpy as np
 
 from ._base import HAS_SKLEARN
 from ._columns import is_missing
+from ._device import on_host
 from ._run import warn
 
 __all__ = ["check_labels", "check_row_weights", "check_targets"]
@@ -16,7 +17,7 @@ def _checked(y, n_samples, estimator, numeric):
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     if hasattr(y, "toarray") and not isinstance(y, np.ndarray):
         raise TypeError("y is sparse, but stope takes dense data; use y.toarray() to convert it to a dense array.")
-    array = np.asarray(y)
+    array = np.asarray(on_host(y))
     if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] == 0):
         raise ValueError("y should be a 1d array, or have one column for each output; got an array of shape "
                          f"{array.shape}.")
@@ -80,7 +81,7 @@ def check_targets(estimator, y, n_samples):
 
 def check_row_weights(weights, n_samples, name):
     """One weight for each training row, float64: finite, and not below 0."""
-    weights = np.array(weights, dtype=np.float64)
+    weights = np.array(on_host(weights), dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n_samples, float(weights))
     if weights.ndim != 1:

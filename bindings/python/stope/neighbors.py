@@ -99,7 +99,8 @@ class NearestNeighbors(KNeighborsMixin, RadiusNeighborsMixin, NeighborsBase):
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             The training rows; (n_samples, n_samples) distances if ``metric`` is "precomputed". A float64 array in C
-            order that is read-only is used where it lies; anything else is copied.
+            order that is read-only is used where it lies; anything else is copied. Rows of CuPy, PyTorch or Numba in a
+            GPU's memory are copied within it, and go to the host when something first needs them there.
         y : None
             Ignored.
 

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from stope import NearestNeighbors, _core, column_stats, errors
+from stope import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors, _core, column_stats, errors
 from stope._device import device_kneighbors, device_view
 
 torch = pytest.importorskip("torch", reason="needs an NVIDIA GPU and PyTorch")
@@ -303,6 +303,80 @@ def test_a_tensor_of_the_host_gives_lists_of_numpy(search):
     lists = search.gpu.kneighbors(torch.as_tensor(search.queries).pin_memory())
     assert all(type(array) is np.ndarray for array in lists)
     assert all(np.array_equal(found, wanted) for found, wanted in zip(lists, search.expected))
+
+
+# --- fits, predictions and scores
+
+
+class Voted:
+    """Estimators fitted on both sides, and what the host predicts."""
+
+    def __init__(self, search, weights):
+        rng = np.random.default_rng(5)
+        self.labels, self.targets = rng.integers(3, 8, N_ROWS), rng.normal(size=N_ROWS)
+        self.truth = rng.integers(3, 8, N_QUERIES)
+        rows = torch.as_tensor(search.rows, device="cuda")
+        self.classifier = KNeighborsClassifier(K, weights=weights, device="cuda").fit(rows, torch.as_tensor(self.labels))
+        self.regressor = KNeighborsRegressor(K, weights=weights, device="cuda").fit(rows, self.targets)
+        self.host_classifier = KNeighborsClassifier(K, weights=weights, device="cpu").fit(search.rows, self.labels)
+        self.host_regressor = KNeighborsRegressor(K, weights=weights, device="cpu").fit(search.rows, self.targets)
+        rows.fill_(float("nan"))  # the fit has read them
+
+
+@pytest.fixture(params=["uniform", "distance"])
+def voted(request, search):
+    return Voted(search, request.param)
+
+
+def test_predictions_lie_with_the_queries_and_are_the_hosts(voted, search):
+    queries = search.tensor()
+    labels, shares = voted.classifier.predict(queries), voted.classifier.predict_proba(queries)
+    means = voted.regressor.predict(queries)
+    assert labels.is_cuda and shares.is_cuda and means.is_cuda
+    assert "on the GPU" in str(voted.regressor.report_)
+    assert np.array_equal(host(labels), voted.host_classifier.predict(search.queries))
+    assert np.array_equal(host(shares), voted.host_classifier.predict_proba(search.queries))
+    assert np.array_equal(host(means), voted.host_regressor.predict(search.queries))
+    truth = torch.as_tensor(voted.truth, device="cuda")
+    assert voted.classifier.score(queries, truth) == voted.host_classifier.score(search.queries, voted.truth)
+    assert voted.regressor.score(queries, truth) == voted.host_regressor.score(search.queries, voted.truth)
+
+
+def test_predictions_wait_for_a_busy_stream(voted, search, stream):
+    source = search.tensor()
+    late = torch.zeros_like(source)
+    torch.cuda._sleep(CYCLES)
+    late.copy_(source)
+    assert np.array_equal(host(voted.classifier.predict(late)), voted.host_classifier.predict(search.queries))
+
+
+def test_a_fit_waits_for_a_busy_stream(search, stream):
+    source = torch.as_tensor(search.rows, device="cuda")
+    late = torch.zeros_like(source)
+    torch.cuda._sleep(CYCLES)
+    late.copy_(source)
+    model = NearestNeighbors(n_neighbors=K, device="cuda").fit(late)
+    late.zero_()
+    search.check(model.kneighbors(search.tensor()))
+    search.check(model.kneighbors(search.queries))  # by the host's rows or the GPU's
+    assert np.array_equal(model._fit_X, search.rows.astype(np.float64))
+
+
+def test_predictions_of_cupy_are_arrays_of_cupy(voted, search):
+    cupy = pytest.importorskip("cupy")
+    labels = voted.classifier.predict(cupy.asarray(search.queries))
+    assert type(labels).__module__.startswith("cupy")
+    assert np.array_equal(labels.get(), voted.host_classifier.predict(search.queries))
+
+
+def test_rows_that_lack_values_are_refused_in_a_gpu(search):
+    rows = torch.as_tensor(search.rows, device="cuda")
+    rows[5, 2] = float("nan")
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        NearestNeighbors(device="cuda").fit(rows)
+    rows[5, 2] = float("inf")
+    with pytest.raises(ValueError, match="Input X contains infinity"):
+        NearestNeighbors(device="cuda").fit(rows)
 
 
 # --- several GPUs

@@ -6,6 +6,7 @@
 #include "knn/cuda/boxes/session.hpp"
 #include "knn/cuda/differences/session.hpp"
 #include "knn/cuda/reference/session.hpp"
+#include "knn/cuda/table_rows.hpp"
 #include "knn/cuda/tensor/session.hpp"
 
 namespace stope::knn::cuda {
@@ -93,6 +94,12 @@ int load_rows(Session* session, std::int64_t buffer, const double* rows, std::in
   return in_session(session, failure, [&](ReferenceSession& reference) { reference.load_rows(buffer, rows, n); });
 }
 
+int lend_rows(Session* session, std::int64_t buffer, const cuda_abi::RowsOnGpu* rows, std::int64_t first,
+              std::int64_t n, Failure* failure) {
+  return in_session(session, failure,
+                    [&](ReferenceSession& reference) { reference.lend_rows(buffer, rows->session, first, n); });
+}
+
 int submit(Session* session, int slot, const cuda_abi::Tile* tile, const double* thresholds, Failure* failure) {
   return in_session(session, failure, [&](ReferenceSession& reference) { reference.submit(slot, *tile, thresholds); });
 }
@@ -112,6 +119,20 @@ int voters_create(std::int32_t gpu, const VoterView* voters, cuda_abi::VotersOnG
   return make_handle(copy, failure, gpu, *voters);
 }
 
+int rows_create(std::int32_t gpu, const cuda_abi::DeviceRows* from, std::int64_t n, std::int64_t width,
+                cuda_abi::RowsOnGpu** rows, Failure* failure) {
+  return make_handle(rows, failure, gpu, *from, n, width);
+}
+
+int rows_extremes(const cuda_abi::RowsOnGpu* rows, const cuda_abi::ColumnExtremes* out, Failure* failure) {
+  return in_session(rows, failure, [&](const TableRows& there) { there.extremes(*out); });
+}
+
+int rows_download(const cuda_abi::RowsOnGpu* rows, std::int64_t first, const std::int64_t* which, std::int64_t n,
+                  double* to, Failure* failure) {
+  return in_session(rows, failure, [&](const TableRows& there) { there.download(first, which, n, to); });
+}
+
 int tensor_size(std::int32_t gpu, const cuda_abi::TensorSpec* spec, cuda_abi::FilterSize* size, Failure* failure) {
   return guarded(failure, [&] { *size = TensorSession::size(*spec, gpu); });
 }
@@ -123,6 +144,10 @@ int tensor_create(std::int32_t gpu, const cuda_abi::TensorSpec* spec, cuda_abi::
 
 int tensor_begin(cuda_abi::TensorFilter* filter, int buffer, std::int64_t n_rows, Failure* failure) {
   return in_session(filter, failure, [&](TensorSession& session) { session.begin(buffer, n_rows); });
+}
+
+int tensor_lend(cuda_abi::TensorFilter* filter, int buffer, const cuda_abi::RowsOnGpu* rows, Failure* failure) {
+  return in_session(filter, failure, [&](TensorSession& session) { session.lend(buffer, rows->session); });
 }
 
 int tensor_load(cuda_abi::TensorFilter* filter, int buffer, int piece, const double* rows, std::int64_t n,
@@ -185,15 +210,21 @@ const cuda_abi::Functions kFunctions = {
     .destroy = &destroy_handle<Session>,
     .load_queries = &load_queries,
     .load_rows = &load_rows,
+    .lend_rows = &lend_rows,
     .submit = &submit,
     .collect = &collect,
     .matrix = &matrix,
     .voters_create = &voters_create,
     .voters_destroy = &destroy_handle<cuda_abi::VotersOnGpu>,
+    .rows_create = &rows_create,
+    .rows_destroy = &destroy_handle<cuda_abi::RowsOnGpu>,
+    .rows_extremes = &rows_extremes,
+    .rows_download = &rows_download,
     .tensor_size = &tensor_size,
     .tensor_create = &tensor_create,
     .tensor_destroy = &destroy_handle<cuda_abi::TensorFilter>,
     .tensor_begin = &tensor_begin,
+    .tensor_lend = &tensor_lend,
     .tensor_load = &tensor_load,
     .tensor_wait = &tensor_wait,
     .tensor_finish = &tensor_finish,

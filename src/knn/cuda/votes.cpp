@@ -67,6 +67,10 @@ void VoteSpace::reserve(const cuda_abi::Vote& vote, const VoterView& voters, std
   grow(host_winners_, checked::mul(n_all, vote.n_ks));
 }
 
+void VoteSpace::reserve(const cuda_abi::DevicePredictions& there, const VoterView& voters, std::int64_t n_batch) {
+  if (there.values == nullptr) grow(values_, checked::mul(n_batch, voters.n_values()));
+}
+
 void VoteSpace::cast(const cuda_abi::Vote& vote, const VoterView& voters, const ListsToVote& lists,
                      const Stream& stream) {
   for (std::int64_t j = 0; j < vote.n_ks; ++j) {
@@ -79,6 +83,17 @@ void VoteSpace::cast(const cuda_abi::Vote& vote, const VoterView& voters, const 
                       .values = values_.data() + first * voters.n_values()};
     launch_vote(job, stream.get());
   }
+}
+
+void VoteSpace::cast(const cuda_abi::Vote& vote, const VoterView& voters, const ListsToVote& lists,
+                     const cuda_abi::DevicePredictions& there, const Stream& stream) {
+  const VoteJob job{.rule = vote.rule,
+                    .voters = voters,
+                    .lists = lists,
+                    .k = vote.ks[0],
+                    .winners = there.winners,
+                    .values = there.values != nullptr ? there.values : values_.data()};
+  launch_vote(job, stream.get());
 }
 
 void VoteSpace::copy_back(const cuda_abi::Vote& vote, const VoterView& voters, std::int64_t begin, std::int64_t n,

@@ -1,5 +1,5 @@
 // Votes on the GPU (knn/vote/rule.hpp). The lists of a batch become predictions where they lie, and only predictions
-// are copied back.
+// are copied back, if the caller does not want them on the GPU.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/handle.hpp"
 #include "device/cuda/stream.hpp"
+#include "knn/gpu/device_rows_abi.hpp"
 #include "knn/vote/vote_abi.hpp"
 
 namespace stope::knn::cuda {
@@ -49,9 +50,14 @@ class VoteSpace {
   /// Makes room for batches of n_batch queries, and for n_all queries in host memory. Throws out_of_memory; the old
   /// room then remains.
   void reserve(const cuda_abi::Vote& vote, const VoterView& voters, std::int64_t n_batch, std::int64_t n_all);
+  /// The same for predictions that stay on the GPU: only numbers that nobody wants need room.
+  void reserve(const cuda_abi::DevicePredictions& there, const VoterView& voters, std::int64_t n_batch);
   /// Votes with the lists of a batch.
   void cast(const cuda_abi::Vote& vote, const VoterView& voters, const ListsToVote& lists,
             const stope::cuda::Stream& stream);
+  /// The same for predictions that stay on the GPU.
+  void cast(const cuda_abi::Vote& vote, const VoterView& voters, const ListsToVote& lists,
+            const cuda_abi::DevicePredictions& there, const stope::cuda::Stream& stream);
   /// Queues the copies of a batch's predictions. They are those of the search's queries from `begin` on.
   void copy_back(const cuda_abi::Vote& vote, const VoterView& voters, std::int64_t begin, std::int64_t n,
                  const stope::cuda::Stream& copies);

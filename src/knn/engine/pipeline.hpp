@@ -23,14 +23,15 @@ inline constexpr std::int64_t kNoNeighbor = -1;
 enum class ImageNeed { missing, halves, places };
 
 /// The result of a block of queries whose lists stayed with the back end. It holds predictions by the selection's
-/// ballot, or the lists are in the caller's memory, which the selection names. Queries that the back end could not
-/// answer have lists here.
+/// ballot, or the lists or predictions are in the caller's memory, which the selection names. Queries that the back end
+/// could not answer have lists here.
 struct Outcome {
   std::int64_t first_query = 0, n_queries = 0;
   std::vector<std::int32_t> winners;  ///< winners[j * n_queries + i] for the j-th k; only where there are classes
   std::vector<double> values;         ///< values[(j * n_queries + i) * n_values + v]
   std::vector<std::int64_t> listed;   ///< queries of the block, ascending, that have lists instead
   std::vector<std::vector<Neighbor>> lists = {};  ///< their lists, in that order
+  bool placed = false;  ///< the predictions are where the ballot or the selection wants them, not here
 };
 
 /// Searches the whole training table. Every list has selection.ks.front() neighbours; some are kNoNeighbor where groups

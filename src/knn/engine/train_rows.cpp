@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "knn/row_sum.hpp"
 
 namespace stope::knn {
 
-TrainParts::TrainParts(const Fitted& fitted, std::int64_t part_rows)
-    : fitted_(fitted), part_rows_(std::clamp<std::int64_t>(part_rows, 1, fitted.n_rows())) {
+TrainParts::TrainParts(const Fitted& fitted, std::int64_t part_rows, std::shared_ptr<const GpuTable> lent)
+    : fitted_(fitted), part_rows_(std::clamp<std::int64_t>(part_rows, 1, fitted.n_rows())), lent_(std::move(lent)) {
   if (!fitted.resident()) rows_ = Buffer<double>(checked::mul(part_rows_, fitted.width()));
 }
 
@@ -20,6 +21,7 @@ std::int64_t TrainParts::count() const {
 TrainPart TrainParts::part(std::int64_t i, ThreadPool& pool, const CancelToken& cancel) {
   const std::int64_t first = i * part_rows_;
   const std::int64_t n = std::min(part_rows_, fitted_.n_rows() - first);
+  if (lent_ != nullptr) return {first, n, nullptr, lent_.get()};
   if (fitted_.resident()) return {first, n, fitted_.rows() + first * fitted_.width()};
   if (held_ != i) encode(i, first, n, pool, cancel);
   return {first, n, rows_.data()};

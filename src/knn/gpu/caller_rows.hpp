@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,20 +32,30 @@ class GpuRows final : public QuerySource {
   std::vector<std::int64_t> columns_;
 };
 
-/// Query rows on a GPU, and where their lists of k go on the same GPU.
+/// Query rows on a GPU, and where their lists of k, or their predictions by one k, go on the same GPU.
 class InPlace {
  public:
-  InPlace(const GpuRows& rows, const NeighborArrays& lists, std::int64_t k) : rows_(rows), lists_(lists), k_(k) {}
+  InPlace(const GpuRows& rows, const NeighborArrays& lists, std::int64_t k) : rows_(rows), lists_(lists), per_row_(k) {}
+  /// A prediction has `n_values` numbers.
+  InPlace(const GpuRows& rows, const PredictionArrays& predictions, std::int64_t n_values)
+      : rows_(rows), predictions_(predictions), per_row_(n_values) {}
   int gpu() const { return rows_.gpu(); }
+  /// Whether predictions, and not lists, stay on the GPU.
+  bool wants_votes() const { return predictions_.has_value(); }
   cuda_abi::DeviceRows rows_from(std::int64_t first) const { return rows_.rows_from(first); }
   cuda_abi::DeviceLists lists_from(std::int64_t first) const {
-    return {lists_.indices + first * k_, lists_.distances + first * k_};
+    return {lists_.indices + first * per_row_, lists_.distances + first * per_row_};
+  }
+  cuda_abi::DevicePredictions predictions_from(std::int64_t first) const {
+    return {predictions_->codes == nullptr ? nullptr : predictions_->codes + first,
+            predictions_->values == nullptr ? nullptr : predictions_->values + first * per_row_};
   }
 
  private:
   const GpuRows& rows_;
   NeighborArrays lists_;
-  std::int64_t k_;
+  std::optional<PredictionArrays> predictions_;
+  std::int64_t per_row_;  // entries or numbers
 };
 
 }  // namespace stope::knn

@@ -1,4 +1,5 @@
-// The part of the border to the CUDA plug-in (knn/cuda_abi.hpp) for queries and lists that are on the GPU already.
+// The part of the border to the CUDA plug-in (knn/cuda_abi.hpp) for queries, lists and predictions that
+// are on the GPU already.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,13 @@ struct DeviceRows {
 struct DeviceLists {
   std::int64_t* indices;
   double* distances;
+};
+
+/// Query i gets winners[i] and values[i * n_values + v] of a vote of one k. Those of an uncertified query have no
+/// meaning. They are in place when the batch is collected.
+struct DevicePredictions {
+  std::int32_t* winners;  ///< null for means
+  double* values;         ///< null: only the winners are wanted
 };
 
 }  // namespace stope::knn::cuda_abi

@@ -17,10 +17,10 @@ std::optional<ImageNeed> GpuFilterPipeline::begin(int which, const QueryBlock& q
   block.encode = &encode;
   block.uncertified.assign(static_cast<std::size_t>(queries.n), 1);
   if (vary_) block.found.reset(selection, block.queries);
-  if (votes_) {
+  if (votes_ && !predictions_stay()) {
     shape_outcome(*selection.ballot, queries, block.outcome);
   } else {
-    block.outcome = {queries.first, queries.n, {}, {}, {}, {}};
+    block.outcome = {queries.first, queries.n, {}, {}, {}, {}, true};
   }
   return start(static_cast<std::size_t>(which));
 }

@@ -64,6 +64,8 @@ class GpuFilterPipeline : public SearchPipeline {
   /// Waits for the batches of a block. Lists go to `out`. Without `out`, lists that do not stay on a GPU go to the
   /// block's outcome.
   virtual std::optional<ImageNeed> collect(std::size_t which, Neighbors* out) = 0;
+  /// Whether predictions stay in the caller's memory on a GPU.
+  virtual bool predictions_stay() const { return false; }
   /// Adds the method's name and the work of the filter to a report.
   virtual void report_filter(SearchReport& report) const = 0;
   /// Threads for what finish() does.

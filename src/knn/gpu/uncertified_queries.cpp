@@ -85,7 +85,7 @@ PartEnd UncertifiedQueries::find(const QueryBlock& queries, const Selection& sel
       const std::int64_t row = checked::mul(fitted_.width(), sizeof(double));
       plan.part_rows = std::clamp<std::int64_t>(plan.memory_budget / 8 / row, 1, fitted_.n_rows());
     }
-    train_ = std::make_unique<TrainParts>(fitted_, plan.part_rows);
+    train_ = std::make_unique<TrainParts>(fitted_, plan.part_rows, fitted_.rows_alone_on(plan.backend.gpus));
     reference_ = make_gpu_reference_searcher(fitted_, plan, run_);
   }
   const auto n = static_cast<std::int64_t>(which.size());

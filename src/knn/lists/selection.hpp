@@ -40,7 +40,7 @@ struct Selection {
   const std::int64_t* train_groups = nullptr;  ///< group per training row, or null
   std::int64_t group_rows = 0;        ///< ... how many training rows the groups of nearly all queries have at most
   const Ballot* ballot = nullptr;     ///< turns the lists into votes, or null
-  const InPlace* in_place = nullptr;  ///< where a GPU finds rows and puts lists, or null
+  const InPlace* in_place = nullptr;  ///< where a GPU finds rows and puts results, or null
 
   std::size_t n_lists() const { return kind == Kind::rapidminer_heap ? ks.size() : 1; }
   /// The training row that query `query` is and that is excluded, or -1.

@@ -266,7 +266,8 @@ class BlockedSearch {
   bool search_as_planned(const Plan& plan, Searcher& searcher, ThreadPool& pool, const Sink& sink) {
     const double* const in_place = queries_.encoded();
     Buffer<double> encoded(in_place != nullptr ? 0 : checked::mul(plan.tile_queries, fitted_.width()));
-    TrainParts parts(fitted_, plan.part_rows);
+    const bool by_gpu = plan.method.engine == Engine::gpu_reference;
+    TrainParts parts(fitted_, plan.part_rows, by_gpu ? fitted_.rows_alone_on(plan.backend.gpus) : nullptr);
     Lists lists;
     std::vector<Neighbors> neighbors;
     while (next_ < n_queries_) {
@@ -372,13 +373,27 @@ SearchReport timed_search(const Fitted& fitted, const QueryRows& queries, const 
   return report;
 }
 
+// The query rows, if a GPU can read them where they are and results may stay on it, in that stream; else null. A GPU
+// waits for one stream, that of the rows.
+const GpuRows* rows_beside(const QuerySource& source, const QueryRows& queries, int gpu, const void* stream) {
+  const auto* const rows = dynamic_cast<const GpuRows*>(&source);
+  const bool beside = rows != nullptr && rows->as_they_are() && rows->gpu() == gpu && queries.array()->stream == stream;
+  return beside ? rows : nullptr;
+}
+
 }  // namespace
 
 SearchReport run_search(const Fitted& fitted, const QueryRows& queries, const SearchJob& job, const RunOptions& run,
                         const std::function<void(std::vector<Neighbors>&)>& sink) {
   const std::unique_ptr<QuerySource> source = make_query_source(fitted, queries, run);
   const RunOptions theirs = on_their_gpu(run, queries);
-  return timed_search(fitted, queries, *source, job, theirs, sink);
+  const PredictionArrays* const out = job.predictions;
+  const GpuRows* const rows = out != nullptr ? rows_beside(*source, queries, out->gpu, out->stream) : nullptr;
+  if (rows == nullptr) return timed_search(fitted, queries, *source, job, theirs, sink);
+  const InPlace in_place(*rows, *out, job.selection.ballot->voters.n_values());
+  SearchJob there = job;
+  there.selection.in_place = &in_place;
+  return timed_search(fitted, queries, *source, there, theirs, sink);
 }
 
 SearchReport run_search(const Fitted& fitted, const QueryRows& queries, SearchJob job, const RunOptions& run,
@@ -387,10 +402,8 @@ SearchReport run_search(const Fitted& fitted, const QueryRows& queries, SearchJo
   const RunOptions theirs = on_their_gpu(run, queries);
   const std::int64_t k = job.selection.ks.front();
   const CallerLists lists(out, source->n_rows(), k);
-  // A GPU waits for one stream, that of the rows.
   std::optional<InPlace> in_place;
-  const auto* const rows = dynamic_cast<const GpuRows*>(source.get());
-  if (rows != nullptr && rows->as_they_are() && rows->gpu() == out.gpu && queries.array()->stream == out.stream) {
+  if (const GpuRows* const rows = rows_beside(*source, queries, out.gpu, out.stream); rows != nullptr) {
     job.selection.in_place = &in_place.emplace(*rows, out, k);
   }
   job.outcome_sink = [&](const Outcome& outcome) { lists.write(outcome); };

@@ -21,6 +21,9 @@ struct SearchJob {
   std::function<void(const Outcome&)> outcome_sink = {};
   /// Where a search on the host puts its lists, in place of handing them to the sink; or null.
   const NeighborArrays* arrays = nullptr;
+  /// Where a GPU may put its predictions by the selection's ballot, if it has the query rows; or null. They have been
+  /// checked, and what they lack is null.
+  const PredictionArrays* predictions = nullptr;
   std::int64_t first_query = -1;  ///< as in SearchOptions
   const Column* exclude_train = nullptr;
   const Column* exclude_query = nullptr;

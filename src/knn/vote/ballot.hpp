@@ -43,6 +43,12 @@ std::span<double> confidences_of(Classification& result, std::int64_t row);
 
 VoteRule vote_rule(VoteWeights weights, Compat compat);
 
+/// Where a prediction goes: its class, if there are classes, and its numbers, if they are wanted.
+struct PredictionPlace {
+  std::int32_t* winner;
+  std::span<double> values;
+};
+
 /// Writes the n_values() numbers of a prediction. Returns its class, or kMissingCode where there are no classes. Where
 /// `values` is empty only the class is wanted, and the work does not grow with the number of classes. Throws
 /// invalid_argument for a negative distance under VoteRule::inverse_distance.

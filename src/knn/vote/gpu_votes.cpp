@@ -26,7 +26,8 @@ void shape_outcome(const Ballot& ballot, const QueryBlock& block, Outcome& outco
   outcome.n_queries = block.n;
   outcome.listed.clear();
   outcome.lists.clear();
-  if (!ballot.values.empty()) return;
+  outcome.placed = !ballot.values.empty();
+  if (outcome.placed) return;
   const std::int64_t n = checked::mul(static_cast<std::int64_t>(ballot.ks.size()), block.n);
   outcome.values.resize(static_cast<std::size_t>(checked::mul(n, ballot.voters.n_values())));
   outcome.winners.resize(ballot.voters.codes != nullptr ? static_cast<std::size_t>(n) : 0);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "knn/cuda/reference/survivors.hpp"
+#include "knn/cuda/table_rows.hpp"
 
 namespace stope::knn::cuda {
 namespace {
@@ -75,6 +76,19 @@ void ReferenceSession::load_rows(std::int64_t buffer, const double* rows, std::i
   Rows& to = rows_[static_cast<std::size_t>(buffer)];
   to.used.hold(copy_in_);  // tiles submitted before may still read the old rows
   row_upload_.copy(to.values.data(), rows, n * sizes_.width * static_cast<std::int64_t>(sizeof(double)), copy_in_);
+  to.filled.record(copy_in_);
+}
+
+void ReferenceSession::lend_rows(std::int64_t buffer, const TableRows& rows, std::int64_t first, std::int64_t n) {
+  if (rows.gpu() != gpu() || rows.width() != sizes_.width || first + n > rows.n()) {
+    throw Error(ErrorCode::internal, "rows that cannot be lent");
+  }
+  Rows& to = rows_[static_cast<std::size_t>(buffer)];
+  to.used.hold(copy_in_);  // tiles submitted before may still read the old rows
+  check(cudaMemcpyAsync(to.values.data(), rows.data() + first * sizes_.width,
+                        static_cast<std::size_t>(n * sizes_.width) * sizeof(double), cudaMemcpyDeviceToDevice,
+                        copy_in_.get()),
+        "copying within the GPU");
   to.filled.record(copy_in_);
 }
 

@@ -11,6 +11,8 @@
 
 namespace stope::knn::cuda {
 
+class TableRows;  // knn/cuda/table_rows.hpp
+
 class ReferenceSession {
  public:
   /// Its GPU is current whenever a member is called, the constructor included.
@@ -22,6 +24,7 @@ class ReferenceSession {
   int gpu() const { return gpu_; }
   void load_queries(const double* rows, std::int64_t n);
   void load_rows(std::int64_t buffer, const double* rows, std::int64_t n);
+  void lend_rows(std::int64_t buffer, const TableRows& rows, std::int64_t first, std::int64_t n);
   void submit(int slot, const cuda_abi::Tile& tile, const double* thresholds);
   cuda_abi::Survivors collect(int slot);
   void matrix(const cuda_abi::Tile& tile, Quantity quantity, bool query_first, double* values, std::int64_t ld);

@@ -63,7 +63,7 @@ cuda_abi::FilterSize TensorSession::size(const cuda_abi::TensorSpec& spec, int g
   const bool scans = spec.byte_factor != 0 ? can_scan_bytes(major, minor, width) : can_scan(major, minor);
   size.possible = scans && find_rerank_kernel(spec.measure) != nullptr && width <= kMostWidth &&
                   spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
-  const std::int64_t row = spec.width * 8 + width * 2 + 4 * 4;
+  const std::int64_t row = (spec.lent_rows != 0 ? 0 : spec.width * 8) + width * 2 + 4 * 4;
   const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 32 +
                              spec.list_groups * static_cast<std::int64_t>(sizeof(ListedGroup)) +
                              spec.n_slots * (spec.width * 8 + spec.most_neighbors * 12 + 12);
@@ -176,8 +176,12 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
   clear(slot.totals, stream_);
   search_batch(slot, query);
   if (slot.voted) {
-    slot.votes.cast(*query.vote, voters_of(query),
-                    {slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertified.data()}, stream_);
+    const ListsToVote lists{slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertified.data()};
+    if (slot.predictions_stay) {
+      slot.votes.cast(*query.vote, voters_of(query), lists, *query.device_predictions, stream_);
+    } else {
+      slot.votes.cast(*query.vote, voters_of(query), lists, stream_);
+    }
   }
   slot.ends[cuda_abi::kVoteStep].record(stream_);
   if (slot.lists_stay) {
@@ -210,14 +214,17 @@ void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query)
 // This comes before anything is queued, because it throws if there is no room.
 void TensorSession::reserve_votes(Slot& slot, const cuda_abi::TensorQuery& query) {
   slot.voted = query.vote != nullptr;
+  slot.predictions_stay = slot.voted && query.device_predictions != nullptr;
   if (!slot.voted) return;
-  slot.votes.reserve(*query.vote, voters_of(query), batch_, query.n);
+  if (!slot.predictions_stay) return slot.votes.reserve(*query.vote, voters_of(query), batch_, query.n);
+  if (query.vote->n_ks != 1) throw Error(ErrorCode::internal, "predictions of several k in place");
+  slot.votes.reserve(*query.device_predictions, voters_of(query), batch_);
 }
 
 void TensorSession::copy_back(Slot& slot, const cuda_abi::TensorQuery& query) {
-  if (slot.voted) {
+  if (slot.voted && !slot.predictions_stay) {
     slot.votes.copy_back(*query.vote, voters_of(query), 0, query.n, copy_out_);
-  } else if (!slot.lists_stay) {
+  } else if (!slot.voted && !slot.lists_stay) {
     copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
     copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
   }
@@ -246,7 +253,7 @@ cuda_abi::FilterAnswer TensorSession::collect(int number) {
     answer.distances = nullptr;
     answer.rows = nullptr;
   }
-  if (slot.voted) {
+  if (slot.voted && !slot.predictions_stay) {
     answer.winners = slot.votes.winners();
     answer.values = slot.votes.values();
   }
@@ -335,7 +342,7 @@ RerankJob TensorSession::rerank_job(Slot& slot, const cuda_abi::TensorQuery& que
       .order = nullptr,
       .starts = starts_of(*slot.table),
       .queries = slot.queries.data(),
-      .train = slot.table->rows.data(),
+      .train = slot.table->values,
       .width = spec_.width,
       .attributes = attributes_.data(),
       .n_rows = slot.table->n_rows,

@@ -13,6 +13,7 @@
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "knn/cuda/device_rows.hpp"
+#include "knn/cuda/table_rows.hpp"
 #include "knn/cuda/tensor/clusters/table_clusters.hpp"
 #include "knn/cuda/tensor/images/plain_columns.hpp"
 #include "knn/cuda/tensor/rerank/heap_replay.hpp"
@@ -35,6 +36,7 @@ class TensorSession {
   int gpu() const { return gpu_; }
   void begin(int buffer, std::int64_t n_rows);
   void load(int buffer, int piece, const double* rows, std::int64_t n);
+  void lend(int buffer, const TableRows& rows);
   void wait(int piece) const { loaded_pieces_[piece].wait(); }
   std::int64_t finish(int buffer);
   /// Returns whether the table has clusters now.
@@ -51,6 +53,7 @@ class TensorSession {
     std::int64_t n_always = 0;
     double residual = 0.0, largest_norm = 0.0;
     stope::cuda::DeviceBuffer<double> rows, shift;  // shift: of the scores, also in starts if these are apart
+    const double* values = nullptr;                 // the rows, or those that are lent
     stope::cuda::DeviceBuffer<__half> images;
     stope::cuda::DeviceBuffer<float> norms, residuals, starts, shifted_starts;
     TableClusters clusters;
@@ -69,7 +72,7 @@ class TensorSession {
     std::int64_t n_queries = 0;
     const Table* table = nullptr;
     VoteSpace votes;
-    bool voted = false, lists_stay = false;
+    bool voted = false, lists_stay = false, predictions_stay = false;
   };
 
   void search_batch(Slot& slot, const cuda_abi::TensorQuery& query);

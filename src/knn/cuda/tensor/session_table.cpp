@@ -25,13 +25,15 @@ std::int64_t padded(std::int64_t n, std::int64_t to) {
 
 void TensorSession::make_table(Table& table) {
   const std::int64_t n_padded = padded(spec_.n_rows, scan_tile_rows(width_));
-  table.rows = DeviceBuffer<double>(checked::add(checked::mul(spec_.n_rows, spec_.width), kReadBeyond));
   table.images = DeviceBuffer<__half>(checked::mul(n_padded, width_));
   table.norms = DeviceBuffer<float>(n_padded);
   table.residuals = DeviceBuffer<float>(n_padded);
   table.starts = DeviceBuffer<float>(spec_.start_column < 0 ? n_padded : 0);
   table.shifted_starts = DeviceBuffer<float>(in_bytes() ? 0 : table.starts.size());
   table.shift = DeviceBuffer<double>(2);
+  if (spec_.lent_rows != 0) return;
+  table.rows = DeviceBuffer<double>(checked::add(checked::mul(spec_.n_rows, spec_.width), kReadBeyond));
+  table.values = table.rows.data();
   check(cudaMemsetAsync(table.rows.data() + table.rows.size() - kReadBeyond, 0, kReadBeyond * sizeof(double),
                         stream_.get()),
         "clearing memory");
@@ -58,6 +60,17 @@ void TensorSession::load(int number, int piece, const double* rows, std::int64_t
   if (enough || table.loaded == table.n_rows) encode_loaded(table, loaded_pieces_[piece]);
 }
 
+void TensorSession::lend(int number, const TableRows& rows) {
+  Table& table = tables_[number];
+  if (spec_.lent_rows == 0 || rows.n() != table.n_rows || rows.width() != spec_.width || rows.gpu() != gpu_) {
+    throw Error(ErrorCode::internal, "rows that cannot be lent");
+  }
+  table.values = rows.data();
+  loaded_pieces_[0].record(copy_rows_);
+  table.loaded = table.n_rows;
+  encode_loaded(table, loaded_pieces_[0]);
+}
+
 StartPlace TensorSession::start_place(const Table& table) const {
   return {.column = static_cast<int>(spec_.start_column),
           .width = width_,
@@ -70,7 +83,7 @@ StartPlace TensorSession::start_place(const Table& table) const {
 // no wait.
 void TensorSession::encode_loaded(Table& table, const stope::cuda::Event& copied) {
   EncodeJob job = encode_job();
-  job.rows = table.rows.data() + table.encoded * spec_.width;
+  job.rows = table.values + table.encoded * spec_.width;
   job.first = table.encoded;
   job.n = table.loaded - table.encoded;
   job.n_padded = table.loaded == table.n_rows ? table.n_padded : table.loaded;

@@ -14,6 +14,7 @@
 #include "base/environment.hpp"
 #include "base/thread_pool.hpp"
 #include "knn/gpu/call.hpp"
+#include "knn/gpu/gpu_table.hpp"
 #include "knn/gpu/reference/plan.hpp"
 #include "knn/lists/collector.hpp"
 #include "stope/error.hpp"
@@ -126,6 +127,10 @@ class Session {
     if (held.first == part.first + begin && held.n == n) return;
     held = {};
     checked_call([&](Failure* failure) {
+      if (part.on_gpu != nullptr) {
+        return cuda_functions().lend_rows(session_.get(), buffer, part.on_gpu->on_gpu(), part.first + begin, n,
+                                          failure);
+      }
       return cuda_functions().load_rows(session_.get(), buffer, part.rows + begin * width, n, failure);
     });
     held = {part.first + begin, n};

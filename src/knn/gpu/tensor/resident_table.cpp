@@ -124,20 +124,36 @@ void TensorFilterSpec::hold_parts(int n_buffers, std::int64_t batch, ListRoom li
       kShortest, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(4 * spec.most_neighbors))));
 }
 
-TensorFilter::TensorFilter(int gpu, const TensorFilterSpec& spec)
+cuda_abi::TensorSpec spec_with(const TensorFilterSpec& spec, const GpuTable* lent) {
+  cuda_abi::TensorSpec raw = spec.spec;
+  raw.lent_rows = lent != nullptr ? 1 : 0;
+  return raw;
+}
+
+TensorFilter::TensorFilter(int gpu, const TensorFilterSpec& spec, std::shared_ptr<const GpuTable> lent)
     : gpu_(gpu),
       most_neighbors_(spec.spec.most_neighbors),
       most_queries_(spec.spec.most_queries),
       takes_gaps_(spec.images.takes_missing),
       in_bytes_(spec.images.byte_factor != 0),
       most_always_(std::min(kMostAlways, spec.spec.list_groups / kAlwaysShare)),
-      n_slots_(static_cast<std::size_t>(spec.spec.n_slots)) {
+      n_slots_(static_cast<std::size_t>(spec.spec.n_slots)),
+      lent_(std::move(lent)) {
+  const cuda_abi::TensorSpec raw = spec_with(spec, lent_.get());
   checked_call([&](Failure* failure) {
     cuda_abi::TensorFilter* filter = nullptr;
-    const int code = cuda_functions().tensor_create(gpu, &spec.spec, &filter, failure);
+    const int code = cuda_functions().tensor_create(gpu, &raw, &filter, failure);
     filter_.reset(filter);
     return code;
   });
+}
+
+void TensorFilter::take_lent_rows() {
+  const cuda_abi::Functions& functions = cuda_functions();
+  cuda_abi::TensorFilter* const to = filter_.get();
+  checked_call([&](Failure* failure) { return functions.tensor_begin(to, 0, lent_->n_rows(), failure); });
+  checked_call([&](Failure* failure) { return functions.tensor_lend(to, 0, lent_->on_gpu(), failure); });
+  checked_call([&](Failure* failure) { return functions.tensor_finish(to, 0, &n_always_[0], failure); });
 }
 
 bool TensorFilter::useful(int buffer) const {

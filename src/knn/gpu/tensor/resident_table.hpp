@@ -17,6 +17,7 @@
 #include "knn/engine/pipeline.hpp"
 #include "knn/fitted.hpp"
 #include "knn/gpu/call.hpp"
+#include "knn/gpu/gpu_table.hpp"
 #include "knn/gpu/tensor/byte_columns.hpp"
 
 namespace stope::knn {
@@ -49,6 +50,9 @@ struct TensorFilterSpec {
   std::int64_t k_;
 };
 
+/// The spec where the rows of the table are on the GPU already, or not; it points into `spec`.
+cuda_abi::TensorSpec spec_with(const TensorFilterSpec& spec, const GpuTable* lent);
+
 /// Rows at the start of a block that are checked for gaps.
 inline constexpr std::int64_t kGapSample = 1024;
 /// Returns the need that images do not meet because many queries lack values, or are off a grid of bytes. `n` of
@@ -67,13 +71,17 @@ struct BatchInFlight {
 
 class TensorFilter {
  public:
-  TensorFilter(int gpu, const TensorFilterSpec& spec);
+  /// `lent`: the rows of the table, if they are on that GPU already; else null, and a RowLoader brings them.
+  TensorFilter(int gpu, const TensorFilterSpec& spec, std::shared_ptr<const GpuTable> lent = nullptr);
 
   int gpu() const { return gpu_; }
   std::int64_t most_neighbors() const { return most_neighbors_; }
   std::int64_t most_queries() const { return most_queries_; }
   bool takes_missing() const { return takes_gaps_; }
   bool in_bytes() const { return in_bytes_; }
+
+  /// Makes images of the rows that are lent.
+  void take_lent_rows();
 
   /// Whether its images bound most rows.
   bool useful(int buffer = 0) const;
@@ -119,6 +127,7 @@ class TensorFilter {
   std::int64_t most_always_;
   std::size_t n_slots_;
   std::int64_t n_always_[cuda_abi::kTensorBuffers] = {};
+  std::shared_ptr<const GpuTable> lent_;  // outlives the filter, which reads it
   std::unique_ptr<cuda_abi::TensorFilter, Destroy> filter_;
   std::mutex submit_mutex_;  // held while a batch is queued
   std::mutex mutex_;

@@ -37,7 +37,8 @@ bool fits_the_gpus(const Fitted& fitted, const TensorFilterSpec& spec, const dev
     if (fits && fitted.gpu_filters().has_tensor_filter(gpu)) continue;  // it has its memory already
     cuda_abi::FilterSize size{};
     std::int64_t free = 0;
-    checked_call([&](Failure* failure) { return cuda_functions().tensor_size(gpu, &spec.spec, &size, failure); });
+    const cuda_abi::TensorSpec raw = spec_with(spec, fitted.rows_alone_on(gpu).get());
+    checked_call([&](Failure* failure) { return cuda_functions().tensor_size(gpu, &raw, &size, failure); });
     checked_call([&](Failure* failure) { return device::plugin().free_memory(gpu, &free, failure); });
     if (!size.possible) throw Error(ErrorCode::unsupported, "no tensor filter for this measure, width or GPU");
     fits = fits && size.bytes <= gpu_budget(free, run.memory_limit);
@@ -98,10 +99,11 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     const bool on_gpu = selection.in_place != nullptr && !vary_ &&
                         std::all_of(plan_.backend.gpus.begin(), plan_.backend.gpus.end(),
                                     [&](int gpu) { return gpu == selection.in_place->gpu(); });
-    if (on_gpu) on_gpu_ = selection.in_place;
+    // Without room for what the training rows vote with, the host votes.
+    if (on_gpu && selection.in_place->wants_votes() == votes_) on_gpu_ = selection.in_place;
     borrow_threads();
     if (selection.kind == Selection::Kind::radius) within_ = pinned_radius(selection, filters_.front()->gpu());
-    if (!on_gpu) hold_rows(filters_.front()->row_memory(), filters_.front()->gpu());
+    if (on_gpu_ == nullptr) hold_rows(filters_.front()->row_memory(), filters_.front()->gpu());
   }
 
   // After an error or a cancellation batches are still under way, and they read and write the blocks.
@@ -185,10 +187,13 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     return on_gpu_ != nullptr ? need_on_gpu(block) : std::nullopt;
   }
 
+  bool predictions_stay() const override { return votes_ && on_gpu_ != nullptr; }
+
   void report_filter(SearchReport& report) const override {
     report.method += filters_.front()->in_bytes() ? ", byte products" : ", products";
     if (filters_.front()->in_clusters()) report.method += ", clusters";
-    if (keeps_lists()) report.method += votes_ ? ", votes" : ", on the GPU";
+    if (votes_) report.method += ", votes";
+    if (on_gpu_ != nullptr) report.method += ", on the GPU";
     work_.report(cuda_abi::kImagesStep, cuda_abi::kTableImagesStep, report);
   }
 
@@ -204,9 +209,14 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
 
   void make_filters(const ImageMap& map, const TensorFilterSpec& spec) {
     const auto make = [&](int gpu, const TensorFilterSpec& as) {
-      auto filter = std::make_shared<TensorFilter>(gpu, as);
+      const std::shared_ptr<const GpuTable> lent = fitted_.rows_alone_on(gpu);
+      auto filter = std::make_shared<TensorFilter>(gpu, as, lent);
       ThreadPool pool(std::min(plan_.threads, kLoaderThreads));
-      RowLoader(gpu, fitted_, run_.memory_limit).load(*filter, 0, 0, fitted_.n_rows(), pool, run_.cancel);
+      if (lent != nullptr) {
+        filter->take_lent_rows();
+      } else {
+        RowLoader(gpu, fitted_, run_.memory_limit).load(*filter, 0, 0, fitted_.n_rows(), pool, run_.cancel);
+      }
       fitted_.check_rows(plan_.threads, run_.cancel);
       order_rows(*filter, as, fitted_, pool, run_);
       return filter;
@@ -270,8 +280,13 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     };
     if (on_gpu_ != nullptr) {
       const cuda_abi::DeviceRows rows = on_gpu_->rows_from(first);
-      const cuda_abi::DeviceLists lists = on_gpu_->lists_from(first);
       query.device_rows = &rows;
+      if (on_gpu_->wants_votes()) {
+        const cuda_abi::DevicePredictions predictions = on_gpu_->predictions_from(first);
+        query.device_predictions = &predictions;
+        return submit_with_vote(block, share.filter->gpu(), query, submit);
+      }
+      const cuda_abi::DeviceLists lists = on_gpu_->lists_from(first);
       query.device_lists = &lists;
       return submit();
     }
@@ -281,8 +296,8 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
 
   // With a pool this search's own thread asks for the answer, without one another search's thread does.
   void take(Block& block, Share& share, const cuda_abi::FilterAnswer& answer, ThreadPool* pool) {
-    take_answer(block, share.range, answer, share.voted);
-    if (share.voted || on_gpu_ != nullptr) return;  // predictions or lists are in place
+    take_answer(block, share.range, answer, share.voted && on_gpu_ == nullptr);
+    if (share.voted || (on_gpu_ != nullptr && !votes_)) return;  // predictions or lists are in place
     if (vary_) {
       return block.found.take(share.range.begin, share.range.n, k_, answer.distances, answer.rows,
                               block.uncertified.data() + share.range.begin, pool, run_.cancel);
