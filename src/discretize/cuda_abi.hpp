@@ -1,5 +1,5 @@
 // What the CUDA plug-in does for discretisation: it finds the best cut of every numeric column, and tries permutations
-// of the labels on it.
+// of the labels on it; or it finds all cuts of every column by MDLP.
 // device/cuda_abi.hpp says what may cross this border.
 #pragma once
 
@@ -16,6 +16,9 @@ enum class Type : std::int32_t { float32, float64 };
 /// What a cut is worth (discretize/score.hpp): its W, or its gain.
 enum class Score : std::int32_t { pairs, gini, entropy };
 
+/// What is looked for in a column: its best cut, or all its cuts by MDLP (discretize/mdlp_price.hpp).
+enum class Wanted : std::int32_t { best_cut, mdlp };
+
 /// What all columns share. There are 2 to 256 classes, and each of them has rows.
 struct Decisions {
   const std::uint8_t* classes;  ///< one per row
@@ -28,6 +31,8 @@ struct Decisions {
   const std::uint8_t* permuted = nullptr;
   std::int64_t n_permutations = 0;  ///< at most kMostPermutations; 0: none
   Score score = Score::pairs;
+  Wanted wanted = Wanted::best_cut;  ///< mdlp: the score is `entropy`, and there are no permutations
+  std::int64_t most_sorted = 0;      ///< mdlp: columns that may be sorted before they are searched, of several pieces
 };
 
 /// The lowest of the best cuts of a column.
@@ -40,6 +45,20 @@ struct Cut {
 };
 /// The values of a short column, together with the class, take too many bits: the CPU must find the cut.
 inline constexpr std::int64_t kUndecided = -1;
+
+/// One of a column's cuts by MDLP: the rows whose values it lies between. Neither value is missing.
+struct SetCut {
+  std::uint32_t low_row, high_row;
+  std::int32_t column;  ///< counted from the first that was sorted; below 0: this is no cut
+};
+/// A column with more cuts is left to the CPU.
+inline constexpr std::int32_t kMostSetCuts = 255;
+/// The cuts that sorted columns have room for together: eight a column, or one for every 16 rows. Columns that come
+/// when it is full are left to the CPU.
+constexpr std::int64_t most_set_cuts(std::int64_t n_rows, std::int64_t most_sorted) {
+  constexpr std::int64_t kOfColumn = 8, kLeast = 4096;
+  return kLeast + most_sorted * (n_rows / 16 < kOfColumn ? n_rows / 16 : kOfColumn);
+}
 
 inline constexpr int kSlots = 2;
 
@@ -64,6 +83,12 @@ struct Functions {
   /// For each permutation: the highest W of all columns of the pieces so far, which must be collected. Undecided
   /// columns do not count.
   int (*highest)(Session* session, std::int32_t* highest, Failure* failure);
+  /// For Wanted::mdlp: `collect`, whose `cuts` is null, only waits until a piece is sorted. This function cuts all
+  /// columns that were sorted and collected since it was last called. n_cuts[column]: how many cuts it has, or
+  /// kUndecided. The cuts of all columns that are not undecided are among cuts[0 .. n), in any order, until it is
+  /// called again.
+  int (*cut_sorted)(Session* session, std::int32_t* n_cuts, const SetCut** cuts, std::int64_t* n, double* gpu_seconds,
+                    Failure* failure);
 };
 static_assert(stope::cuda_abi::kFunctionsIn<Functions> == stope::cuda_abi::kTableSizes.discretize,
               "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");

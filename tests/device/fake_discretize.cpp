@@ -1,12 +1,15 @@
 // Best cuts as the fake plug-in finds them: it sorts each column, and scores every cut from class counts, under every
-// permutation anew.
+// permutation anew. It cuts a column by MDLP as soon as it is there.
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "device/fake_plugin.hpp"
 #include "device/fake_worth.hpp"
 #include "discretize/cuda_abi.hpp"
+#include "discretize/mdlp_price.hpp"
 #include "discretize/value_order.hpp"
 
 namespace stope::discretize::cuda_abi {
@@ -18,6 +21,8 @@ struct Session {
   std::vector<std::int32_t> highest;
   std::vector<char> values[kSlots];
   std::vector<Cut> cuts[kSlots];
+  std::vector<std::int32_t> n_set_cuts;  ///< of the columns since they were asked for
+  std::vector<SetCut> set_cuts, handed_out;
 };
 }  // namespace stope::discretize::cuda_abi
 
@@ -26,8 +31,11 @@ namespace {
 
 using discretize::cuda_abi::Cut;
 using discretize::cuda_abi::Decisions;
+using discretize::cuda_abi::kUndecided;
 using discretize::cuda_abi::Session;
+using discretize::cuda_abi::SetCut;
 using discretize::cuda_abi::Type;
+using discretize::cuda_abi::Wanted;
 using stope::cuda_abi::Failure;
 
 template <class T>
@@ -44,17 +52,86 @@ Cut best_under(const Session& session, const T* x, const std::vector<std::size_t
   return best;
 }
 
+/// This plug-in leaves numbers next to zero to the CPU.
 template <class T>
-Cut best_of(Session& session, const T* x) {
-  const auto n = static_cast<std::size_t>(session.decisions.n_rows);
-  // This plug-in leaves numbers next to zero to the CPU.
-  if (std::any_of(x, x + n, [](T v) { return v != T{} && v < T(1e-30) && v > T(-1e-30); })) {
-    return {discretize::cuda_abi::kUndecided, 0.0, 0.0};
-  }
-  std::vector<std::size_t> rows(n);
-  for (std::size_t i = 0; i < n; ++i) rows[i] = i;
+bool is_left_open(const Session& session, const T* x) {
+  return std::any_of(x, x + session.decisions.n_rows, [](T v) { return v != T{} && v < T(1e-30) && v > T(-1e-30); });
+}
+
+template <class T>
+std::vector<std::size_t> rows_in_order(const Session& session, const T* x) {
+  std::vector<std::size_t> rows(static_cast<std::size_t>(session.decisions.n_rows));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i;
   std::sort(rows.begin(), rows.end(),
             [&](auto a, auto b) { return discretize::below(static_cast<double>(x[a]), static_cast<double>(x[b])); });
+  return rows;
+}
+
+discretize::PricedPart priced(const std::vector<std::int64_t>& counts) {
+  std::int64_t n = 0, n_present = 0;
+  for (const std::int64_t count : counts) {
+    n += count;
+    n_present += count > 0 ? 1 : 0;
+  }
+  const double entropy = discretize::total_entropy(counts.data(), std::ssize(counts)) / static_cast<double>(n);
+  return {static_cast<double>(n_present), entropy};
+}
+
+/// Cuts the rows [begin, end) in order as long as that pays. `found` gets the number of rows in front of each cut.
+template <class T>
+void cut_by_mdlp(const Session& session, const T* x, const std::vector<std::size_t>& rows, std::size_t begin,
+                 std::size_t end, std::vector<std::size_t>& found) {
+  std::vector<std::int64_t> both(session.totals.size()), left(both), best_left;
+  for (std::size_t i = begin; i < end; ++i) ++both[session.classes[rows[i]]];
+  std::int64_t best = 0;
+  std::size_t best_at = 0;
+  for (std::size_t i = begin; i + 1 < end; ++i) {
+    ++left[session.classes[rows[i]]];
+    if (!discretize::below(static_cast<double>(x[rows[i]]), static_cast<double>(x[rows[i + 1]]))) continue;
+    const std::int64_t gain = worth_of(session.decisions.score, left, both);
+    if (gain <= best) continue;
+    best = gain;
+    best_at = i + 1;
+    best_left = left;
+  }
+  if (best == 0) return;
+  std::vector<std::int64_t> right(both);
+  for (std::size_t k = 0; k < both.size(); ++k) right[k] -= best_left[k];
+  const auto n = static_cast<std::int64_t>(end - begin);
+  if (!discretize::cut_pays(std::bit_cast<double>(best), priced(both), priced(best_left), priced(right), n,
+                            static_cast<double>(n))) {
+    return;
+  }
+  found.push_back(best_at);
+  cut_by_mdlp(session, x, rows, begin, best_at, found);
+  cut_by_mdlp(session, x, rows, best_at, end, found);
+}
+
+template <class T>
+void add_set_of(Session& session, const T* x) {
+  const auto column = static_cast<std::int32_t>(session.n_set_cuts.size());
+  session.set_cuts.push_back({0, 0, -1});  // nobody wrote this one
+  if (is_left_open(session, x)) {
+    session.n_set_cuts.push_back(static_cast<std::int32_t>(kUndecided));
+    return;
+  }
+  const std::vector<std::size_t> rows = rows_in_order(session, x);
+  std::size_t n_missing = 0;
+  while (n_missing < rows.size() && x[rows[n_missing]] != x[rows[n_missing]]) ++n_missing;
+  std::vector<std::size_t> found;
+  cut_by_mdlp(session, x, rows, n_missing, rows.size(), found);
+  session.n_set_cuts.push_back(static_cast<std::int32_t>(found.size()));
+  for (const std::size_t at : found) {
+    session.set_cuts.push_back(
+        {static_cast<std::uint32_t>(rows[at - 1]), static_cast<std::uint32_t>(rows[at]), column});
+  }
+}
+
+template <class T>
+Cut best_of(Session& session, const T* x) {
+  if (is_left_open(session, x)) return {kUndecided, 0.0, 0.0};
+  const auto n = static_cast<std::size_t>(session.decisions.n_rows);
+  const std::vector<std::size_t> rows = rows_in_order(session, x);
   Cut best = best_under(session, x, rows, session.classes.data());
   for (std::size_t j = 0; j < session.highest.size(); ++j) {
     const std::int64_t w = best_under(session, x, rows, session.permuted.data() + j * n).w;
@@ -89,22 +166,41 @@ void* columns(Session* session, int slot) {
 int submit(Session* session, int slot, std::int64_t n_columns, Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
   session->cuts[slot].clear();
-  const char* at = session->values[slot].data();
-  for (std::int64_t c = 0; c < n_columns; ++c) {
-    if (session->decisions.type == Type::float32) {
-      session->cuts[slot].push_back(best_of(*session, reinterpret_cast<const float*>(at)));
-      at += session->decisions.n_rows * 4;
-    } else {
-      session->cuts[slot].push_back(best_of(*session, reinterpret_cast<const double*>(at)));
-      at += session->decisions.n_rows * 8;
+  const auto work_on = [&](const auto* x) {
+    for (std::int64_t c = 0; c < n_columns; ++c, x += session->decisions.n_rows) {
+      if (session->decisions.wanted == Wanted::mdlp) {
+        add_set_of(*session, x);
+      } else {
+        session->cuts[slot].push_back(best_of(*session, x));
+      }
     }
+  };
+  const char* const values = session->values[slot].data();
+  if (session->decisions.type == Type::float32) {
+    work_on(reinterpret_cast<const float*>(values));
+  } else {
+    work_on(reinterpret_cast<const double*>(values));
   }
-  return 0;
+  if (std::ssize(session->n_set_cuts) <= session->decisions.most_sorted) return 0;
+  return fail(failure, ErrorCode::internal, "more columns than the session sorts");
 }
 
 int collect(Session* session, int slot, Cut* cuts, double* gpu_seconds, Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
   std::copy(session->cuts[slot].begin(), session->cuts[slot].end(), cuts);
+  *gpu_seconds = 1e-3;
+  return 0;
+}
+
+int cut_sorted(Session* session, std::int32_t* n_cuts, const SetCut** cuts, std::int64_t* n, double* gpu_seconds,
+               Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
+  std::copy(session->n_set_cuts.begin(), session->n_set_cuts.end(), n_cuts);
+  session->n_set_cuts.clear();
+  session->handed_out = std::move(session->set_cuts);
+  session->set_cuts.clear();
+  *cuts = session->handed_out.data();
+  *n = std::ssize(session->handed_out);
   *gpu_seconds = 1e-3;
   return 0;
 }
@@ -125,6 +221,7 @@ const discretize::cuda_abi::Functions& discretize_functions() {
       .submit = &submit,
       .collect = &collect,
       .highest = &highest,
+      .cut_sorted = &cut_sorted,
   };
   return functions;
 }

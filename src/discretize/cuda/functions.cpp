@@ -34,6 +34,11 @@ int collect(Session* session, int slot, cuda_abi::Cut* cuts, double* gpu_seconds
   return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.collect(slot, cuts); });
 }
 
+int cut_sorted(Session* session, std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n,
+               double* gpu_seconds, Failure* failure) {
+  return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.cut_sorted(n_cuts, cuts, n); });
+}
+
 int highest(Session* session, std::int32_t* to, Failure* failure) {
   return in_session(session, failure, [&](const CutSession& cuts) { cuts.highest(to); });
 }
@@ -48,6 +53,7 @@ const cuda_abi::Functions kFunctions = {
     .submit = &submit,
     .collect = &collect,
     .highest = &highest,
+    .cut_sorted = &cut_sorted,
 };
 
 }  // namespace stope::discretize::cuda

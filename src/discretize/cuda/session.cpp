@@ -46,7 +46,11 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     slot.as_good = stope::cuda::DeviceBuffer<std::int32_t>(most_columns);
     slot.host_as_good = stope::cuda::PinnedBuffer<std::int32_t>(most_columns);
   }
-  if (n_rows_ > kShortRows) long_ = std::make_unique<LongCuts>(decisions, most_columns);
+  if (decisions.wanted == cuda_abi::Wanted::mdlp) {
+    mdlp_ = std::make_unique<Mdlp>(decisions, most_columns);
+  } else if (n_rows_ > kShortRows) {
+    long_ = std::make_unique<LongCuts>(decisions, most_columns);
+  }
   if (decisions.n_permutations > 0) permutations_ = std::make_unique<Permutations>(decisions, most_columns);
   // The slots' streams do not wait for what was copied and cleared here.
   check(cudaStreamSynchronize(nullptr), "copying classes");
@@ -70,6 +74,11 @@ void CutSession::find_cuts(Slot& slot) {
                               .class_bits = class_bits,
                               .gains = gains_.there(),
                               .all = all_};
+  mdlp_ != nullptr ? mdlp_->sort(columns, slot.stream) : find_best_cuts(columns, slot);
+}
+
+template <class T>
+void CutSession::find_best_cuts(const Columns<T>& columns, Slot& slot) {
   const CutsThere cuts = {slot.w.data(), slot.ends.data(), slot.ends.data() + slot.n_columns};
   if (long_ == nullptr) {
     find_cuts_of_short<T>(columns, cuts, slot.list.data(), slot.stream.get());
@@ -101,6 +110,7 @@ void CutSession::submit(int number, std::int64_t n_columns) {
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof *to, cudaMemcpyDeviceToHost, stream),
           "copying cuts");
   };
+  if (mdlp_ != nullptr) return;
   download(slot.host_w.data(), slot.w.data(), n_columns);
   download(slot.host_ends.data(), slot.ends.data(), 2 * n_columns);
   if (permutations_ != nullptr) download(slot.host_as_good.data(), slot.as_good.data(), n_columns);
@@ -109,7 +119,7 @@ void CutSession::submit(int number, std::int64_t n_columns) {
 double CutSession::collect(int number, cuda_abi::Cut* cuts) {
   Slot& slot = slots_[number];
   slot.stream.wait();
-  for (std::int64_t c = 0; c < slot.n_columns; ++c) {
+  for (std::int64_t c = 0; mdlp_ == nullptr && c < slot.n_columns; ++c) {
     cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[slot.n_columns + c],
                permutations_ != nullptr ? slot.host_as_good.data()[c] : 0};
   }

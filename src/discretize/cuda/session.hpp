@@ -8,6 +8,7 @@
 #include "discretize/cuda/gains.hpp"
 #include "discretize/cuda/job.hpp"
 #include "discretize/cuda/long_cuts.hpp"
+#include "discretize/cuda/mdlp.hpp"
 #include "discretize/cuda/permutations.hpp"
 #include "discretize/cuda_abi.hpp"
 
@@ -24,7 +25,11 @@ class CutSession {
   int gpu() const { return gpu_; }
   void* columns(int slot) { return slots_[slot].host_values.data(); }
   void submit(int slot, std::int64_t n_columns);
+  /// `cuts` is not written for Wanted::mdlp.
   double collect(int slot, cuda_abi::Cut* cuts);
+  double cut_sorted(std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n) {
+    return mdlp_->cut(gains_.there(), n_cuts, cuts, n, slots_[0].stream);
+  }
   void highest(std::int32_t* to) const { permutations_->highest(to); }
 
  private:
@@ -45,6 +50,8 @@ class CutSession {
 
   template <class T>
   void find_cuts(Slot& slot);
+  template <class T>
+  void find_best_cuts(const Columns<T>& columns, Slot& slot);
 
   int gpu_;
   std::int64_t n_rows_;
@@ -55,7 +62,8 @@ class CutSession {
   GainMemory gains_;
   NodeGains all_;
   Slot slots_[cuda_abi::kSlots];
-  std::unique_ptr<LongCuts> long_;  ///< for more than kShortRows rows
+  std::unique_ptr<LongCuts> long_;  ///< for best cuts of more than kShortRows rows
+  std::unique_ptr<Mdlp> mdlp_;      ///< for Wanted::mdlp
   std::unique_ptr<Permutations> permutations_;
 };
 
