@@ -16,8 +16,9 @@ enum class Type : std::int32_t { float32, float64 };
 /// What a cut is worth (discretize/score.hpp): its W, or its gain.
 enum class Score : std::int32_t { pairs, gini, entropy };
 
-/// What is looked for in a column: its best cut, or all its cuts by MDLP (discretize/mdlp_price.hpp).
-enum class Wanted : std::int32_t { best_cut, mdlp };
+/// What is looked for: the best cut of every column, all its cuts by MDLP (discretize/mdlp_price.hpp), or, again and
+/// again, the next cut of md-global among all columns (discretize/md_global.cpp).
+enum class Wanted : std::int32_t { best_cut, mdlp, global };
 
 /// What all columns share. There are 2 to 256 classes, and each of them has rows.
 struct Decisions {
@@ -31,8 +32,9 @@ struct Decisions {
   const std::uint8_t* permuted = nullptr;
   std::int64_t n_permutations = 0;  ///< at most kMostPermutations; 0: none
   Score score = Score::pairs;
-  Wanted wanted = Wanted::best_cut;  ///< mdlp: the score is `entropy`, and there are no permutations
-  std::int64_t most_sorted = 0;      ///< mdlp: columns that may be sorted before they are searched, of several pieces
+  Wanted wanted = Wanted::best_cut;  ///< mdlp: the score is `entropy`; global: `pairs`. Neither has permutations
+  std::int64_t most_sorted =
+      0;  ///< mdlp, global: columns that may be sorted before they are searched, in several pieces
 };
 
 /// The lowest of the best cuts of a column.
@@ -60,6 +62,26 @@ constexpr std::int64_t most_set_cuts(std::int64_t n_rows, std::int64_t most_sort
   return kLeast + most_sorted * (n_rows / 16 < kOfColumn ? n_rows / 16 : kOfColumn);
 }
 
+/// Rows and columns that md-global takes at most.
+inline constexpr std::int64_t kMostGlobalRows = std::int64_t{1} << 13, kMostGlobalColumns = std::int64_t{1} << 25;
+
+/// A row in md-global: its block, its cell (the rows of its class in the block), and how many rows of the block are not
+/// in the cell.
+struct BlockRow {
+  std::uint16_t block, cell;
+  std::int32_t others;
+};
+inline constexpr std::uint16_t kNoBlock = 0xffff;
+struct RowBlocks {
+  const BlockRow* rows;
+  std::int32_t n_blocks, n_cells;
+};
+/// The cut that separates most pairs of rows of different classes within blocks; if equal, that of the lowest column,
+/// then the lowest. It lies above the value of a row. 0 pairs: there is none.
+struct GlobalBest {
+  std::int64_t pairs, column, row;
+};
+
 inline constexpr int kSlots = 2;
 
 /// Permutations of a session.
@@ -83,12 +105,14 @@ struct Functions {
   /// For each permutation: the highest W of all columns of the pieces so far, which must be collected. Undecided
   /// columns do not count.
   int (*highest)(Session* session, std::int32_t* highest, Failure* failure);
-  /// For Wanted::mdlp: `collect`, whose `cuts` is null, only waits until a piece is sorted. This function cuts all
-  /// columns that were sorted and collected since it was last called. n_cuts[column]: how many cuts it has, or
-  /// kUndecided. The cuts of all columns that are not undecided are among cuts[0 .. n), in any order, until it is
-  /// called again.
+  /// For Wanted::mdlp and global, `collect` only waits until a piece is sorted; its `cuts` is null. For mdlp, this
+  /// function cuts all columns that were sorted and collected since it was last called. n_cuts[column]: how many cuts
+  /// it has, or kUndecided. The cuts of all columns that are not undecided are among cuts[0 .. n), in any order, until
+  /// it is called again.
   int (*cut_sorted)(Session* session, std::int32_t* n_cuts, const SetCut** cuts, std::int64_t* n, double* gpu_seconds,
                     Failure* failure);
+  /// For Wanted::global: the next cut among all columns that were sorted and collected.
+  int (*next_cut)(Session* session, const RowBlocks* blocks, GlobalBest* best, double* gpu_seconds, Failure* failure);
 };
 static_assert(stope::cuda_abi::kFunctionsIn<Functions> == stope::cuda_abi::kTableSizes.discretize,
               "the table changed: raise kVersion and correct kTableSizes in device/cuda_abi.hpp");

@@ -38,7 +38,8 @@ std::int64_t memory_of(const cuda_abi::Decisions& decisions, std::int64_t n_colu
                      permuted_bytes(n_rows, n_columns, decisions.n_classes, decisions.n_permutations) +
                      information_bytes(n_rows, decisions.score);
   if (!is_short) all += sort_bytes(n_rows, n_columns, value_bytes);
-  if (decisions.wanted == Wanted::mdlp) return all + sorted_bytes(n_rows, std::max(decisions.most_sorted, n_columns));
+  if (decisions.wanted != Wanted::best_cut)
+    return all + sorted_bytes(n_rows, std::max(decisions.most_sorted, n_columns));
   return is_short ? all : all + orders + search_bytes(n_rows, n_columns, decisions.n_classes);
 }
 
@@ -80,6 +81,12 @@ AttributeSorts::AttributeSorts(const DecisionProblem& problem) {
   }
 }
 
+std::span<const std::int64_t> share_of(const std::vector<std::int64_t>& attributes, std::size_t part,
+                                       std::size_t n_parts) {
+  const std::size_t of_part = attributes.size() / n_parts, begin = of_part * part;
+  return std::span(attributes).subspan(begin, part + 1 < n_parts ? of_part : attributes.size() - begin);
+}
+
 std::int64_t memory_of_session(const std::vector<int>& gpus, const RunOptions& run) {
   std::int64_t most = std::numeric_limits<std::int64_t>::max();
   for (const int gpu : gpus) most = std::min(most, device::usable_gpu_memory(gpu, run) / std::ranges::count(gpus, gpu));
@@ -96,10 +103,15 @@ std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t
   std::int64_t n = std::clamp<std::int64_t>(cut_piece_bytes(decisions.n_rows) / bytes, 1, n_columns);
   while (!fits(n) && n > 1) n /= 2;
   if (fits(n)) return n;
-  throw Error(ErrorCode::out_of_memory,
-              std::string(decisions.wanted == Wanted::mdlp ? "MDLP" : "the best cut") + " of a column of " +
-                  std::to_string(decisions.n_rows) + " rows takes " + std::to_string(memory_of(decisions, 1)) +
-                  " bytes of GPU memory, but only " + std::to_string(most) + " can be used; device cpu takes less");
+  const std::string rows = std::to_string(decisions.n_rows) + " rows ";
+  const std::string what =
+      decisions.wanted == Wanted::best_cut ? "the best cut of a column of " + rows + "takes "
+      : decisions.wanted == Wanted::mdlp
+          ? "MDLP of a column of " + rows + "takes "
+          : "md-global over " + std::to_string(decisions.most_sorted) + " columns of " + rows + "takes ";
+  throw Error(ErrorCode::out_of_memory, what + std::to_string(memory_of(decisions, 1)) +
+                                            " bytes of GPU memory, but only " + std::to_string(most) +
+                                            " can be used; device cpu takes less");
 }
 
 std::int64_t columns_sorted_at_once(cuda_abi::Decisions decisions, std::int64_t of_piece, std::int64_t n_columns,

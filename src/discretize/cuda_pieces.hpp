@@ -31,6 +31,10 @@ struct AttributeSorts {
   explicit AttributeSorts(const DecisionProblem& problem);
 };
 
+/// Share `part` of n_parts of the attributes. The last is the largest.
+std::span<const std::int64_t> share_of(const std::vector<std::int64_t>& attributes, std::size_t part,
+                                       std::size_t n_parts);
+
 /// What each session may take of its GPU's memory.
 std::int64_t memory_of_session(const std::vector<int>& gpus, const RunOptions& run);
 

@@ -87,13 +87,6 @@ class Worker {
   std::vector<std::int64_t> open_;
 };
 
-// Share `part` of n_parts of the attributes.
-std::span<const std::int64_t> share_of(const std::vector<std::int64_t>& attributes, std::size_t part,
-                                       std::size_t n_parts) {
-  const std::size_t begin = attributes.size() * part / n_parts, end = attributes.size() * (part + 1) / n_parts;
-  return std::span(attributes).subspan(begin, end - begin);
-}
-
 }  // namespace
 
 const char* why_no_mdlp_on_gpu(const DecisionProblem& problem) {

@@ -12,6 +12,7 @@
 #include "device/auto_gpu.hpp"
 #include "device/backend.hpp"
 #include "discretize/crew.hpp"
+#include "discretize/cuda_global.hpp"
 #include "discretize/cuda_sets.hpp"
 #include "discretize/interval_method.hpp"
 #include "discretize/md_global.hpp"
@@ -119,32 +120,31 @@ std::vector<std::int64_t> all_attributes(const DecisionProblem& problem) {
   return all;
 }
 
-// Cuts by MDLP on GPUs if one is named and can do it. Returns the attributes that are left to the CPU.
-std::vector<std::int64_t> mdlp_on_named_gpus(const DecisionProblem& problem, const RunOptions& run, CutSet& cuts,
-                                             BackendReport& report) {
-  const device::BackendChoice choice = device::choose_backend(run);
-  const char* const why_not = why_no_mdlp_on_gpu(problem);
+// The GPUs that are named, if they can find a set of cuts; why_not says what they lack, or is null. None: the CPU finds
+// it. The report says which, and why.
+std::vector<int> named_gpus(const char* why_not, const RunOptions& run, BackendReport& report) {
   static_assert(!kAutoTakesSets, "say here when auto takes a GPU");
-  report.device_reason = device::auto_reason(run, why_not != nullptr ? why_not : "GPUs cut by MDLP where one is named");
-  if (choice.backend != device::Backend::cuda) return all_attributes(problem);
-  if (why_not != nullptr) {
-    report.reason = why_not;
-    return all_attributes(problem);
-  }
+  const device::BackendChoice choice = device::choose_backend(run);
+  report.device_reason =
+      device::auto_reason(run, why_not != nullptr ? why_not : "a GPU finds these cuts if it is named");
+  if (choice.backend != device::Backend::cuda) return {};
+  report.reason = why_not != nullptr ? why_not : choice.reason;
+  if (why_not != nullptr) return {};
   report.backend = choice.name;
-  report.reason = choice.reason;
-  return mdlp_on_gpus(problem, choice.gpus, run, cuts);
+  return choice.gpus;
 }
 
-CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
+CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run,
+              BackendReport& report) {
   if (options.max_cuts < 0) {
     throw Error(ErrorCode::invalid_argument,
                 "at most " + std::to_string(options.max_cuts) + " cuts: the number is less than 0",
                 {.option = "max_cuts"});
   }
+  const std::vector<int> gpus = named_gpus(why_no_global_on_gpu(problem), run, report);
   std::vector<std::vector<std::int32_t>> values(problem.attributes.size());
   CutSet cuts(problem.attributes.size());
-  for (const GlobalCut& one : global_cuts(problem, options.max_cuts, run)) {
+  for (const GlobalCut& one : global_cuts(problem, options.max_cuts, run, gpus)) {
     const auto a = static_cast<std::size_t>(one.attribute);
     if (problem.attributes[a].symbolic) {
       values[a].push_back(one.value);
@@ -178,11 +178,13 @@ CutSet cuts_without_tree(const Table& table, const DiscretizeOptions& options, c
   report.device_reason = device::auto_reason(run, "GPUs find no sets of cuts by this method");
   CutSet cuts(problem.attributes.size());
   if (options.method == DiscretizeMethod::md_global) {
-    cuts = global(problem, options, run);
+    cuts = global(problem, options, run, report);
   } else {
-    const std::vector<std::int64_t> wanted = options.method == DiscretizeMethod::mdlp
-                                                 ? mdlp_on_named_gpus(problem, run, cuts, report)
-                                                 : all_attributes(problem);
+    const std::vector<int> gpus = options.method == DiscretizeMethod::mdlp
+                                      ? named_gpus(why_no_mdlp_on_gpu(problem), run, report)
+                                      : std::vector<int>();
+    const std::vector<std::int64_t> wanted =
+        gpus.empty() ? all_attributes(problem) : mdlp_on_gpus(problem, gpus, run, cuts);
     if (!wanted.empty()) each_by_itself(problem, options, run, wanted, cuts);
   }
   std::erase_if(cuts, [](const AttributeCuts& one) { return one.size() == 0; });

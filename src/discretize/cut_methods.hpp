@@ -7,7 +7,8 @@
 namespace stope::discretize {
 
 /// The cuts of every feature that has any, by any method but md_local. Of the report it fills in the back end and the
-/// reasons. A GPU that is named cuts by MDLP, if it can.
+/// reasons. A GPU that is named finds the cuts of mdlp and md_global, if
+/// it can.
 CutSet cuts_without_tree(const Table& table, const DiscretizeOptions& options, const RunOptions& run,
                          BackendReport& report);
 

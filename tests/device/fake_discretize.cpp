@@ -1,5 +1,5 @@
 // Best cuts as the fake plug-in finds them: it sorts each column, and scores every cut from class counts, under every
-// permutation anew. It cuts a column by MDLP as soon as it is there.
+// permutation anew. It cuts a column by MDLP as soon as it is there. For md-global it keeps the order of each column.
 #include <algorithm>
 #include <bit>
 #include <memory>
@@ -23,15 +23,23 @@ struct Session {
   std::vector<Cut> cuts[kSlots];
   std::vector<std::int32_t> n_set_cuts;  ///< of the columns since they were asked for
   std::vector<SetCut> set_cuts, handed_out;
+  struct Order {
+    std::vector<std::size_t> rows;
+    std::vector<bool> differs;  ///< whether the next row in order has another value
+  };
+  std::vector<Order> orders;  ///< of each column, for md-global
 };
 }  // namespace stope::discretize::cuda_abi
 
 namespace stope::fake {
 namespace {
 
+using discretize::cuda_abi::BlockRow;
 using discretize::cuda_abi::Cut;
 using discretize::cuda_abi::Decisions;
+using discretize::cuda_abi::GlobalBest;
 using discretize::cuda_abi::kUndecided;
+using discretize::cuda_abi::RowBlocks;
 using discretize::cuda_abi::Session;
 using discretize::cuda_abi::SetCut;
 using discretize::cuda_abi::Type;
@@ -128,6 +136,16 @@ void add_set_of(Session& session, const T* x) {
 }
 
 template <class T>
+void keep_order_of(Session& session, const T* x) {
+  Session::Order order{rows_in_order(session, x), {}};
+  for (std::size_t i = 0; i < order.rows.size(); ++i) {
+    order.differs.push_back(i + 1 < order.rows.size() && discretize::below(static_cast<double>(x[order.rows[i]]),
+                                                                           static_cast<double>(x[order.rows[i + 1]])));
+  }
+  session.orders.push_back(std::move(order));
+}
+
+template <class T>
 Cut best_of(Session& session, const T* x) {
   if (is_left_open(session, x)) return {kUndecided, 0.0, 0.0};
   const auto n = static_cast<std::size_t>(session.decisions.n_rows);
@@ -170,6 +188,8 @@ int submit(Session* session, int slot, std::int64_t n_columns, Failure* failure)
     for (std::int64_t c = 0; c < n_columns; ++c, x += session->decisions.n_rows) {
       if (session->decisions.wanted == Wanted::mdlp) {
         add_set_of(*session, x);
+      } else if (session->decisions.wanted == Wanted::global) {
+        keep_order_of(*session, x);
       } else {
         session->cuts[slot].push_back(best_of(*session, x));
       }
@@ -181,7 +201,10 @@ int submit(Session* session, int slot, std::int64_t n_columns, Failure* failure)
   } else {
     work_on(reinterpret_cast<const double*>(values));
   }
-  if (std::ssize(session->n_set_cuts) <= session->decisions.most_sorted) return 0;
+  if (std::ssize(session->n_set_cuts) + std::ssize(session->orders) <= session->decisions.most_sorted ||
+      session->decisions.wanted == Wanted::best_cut) {
+    return 0;
+  }
   return fail(failure, ErrorCode::internal, "more columns than the session sorts");
 }
 
@@ -205,6 +228,26 @@ int cut_sorted(Session* session, std::int32_t* n_cuts, const SetCut** cuts, std:
   return 0;
 }
 
+/// Counts the pairs that a cut separates from the rows of each block on its left.
+int next_cut(Session* session, const RowBlocks* blocks, GlobalBest* best, double* gpu_seconds, Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
+  *best = {};
+  *gpu_seconds = 1e-3;
+  for (std::size_t column = 0; column < session->orders.size(); ++column) {
+    const Session::Order& order = session->orders[column];
+    std::vector<std::int64_t> in_block(static_cast<std::size_t>(blocks->n_blocks)),
+        in_cell(static_cast<std::size_t>(blocks->n_cells));
+    std::int64_t pairs = 0;
+    for (std::size_t i = 0; i < order.rows.size(); ++i) {
+      const BlockRow& row = blocks->rows[order.rows[i]];
+      pairs += row.others - 2 * (in_block[row.block]++ - in_cell[row.cell]++);
+      if (!order.differs[i] || pairs <= best->pairs) continue;
+      *best = {pairs, static_cast<std::int64_t>(column), static_cast<std::int64_t>(order.rows[i])};
+    }
+  }
+  return 0;
+}
+
 int highest(Session* session, std::int32_t* to, Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
   std::copy(session->highest.begin(), session->highest.end(), to);
@@ -222,6 +265,7 @@ const discretize::cuda_abi::Functions& discretize_functions() {
       .collect = &collect,
       .highest = &highest,
       .cut_sorted = &cut_sorted,
+      .next_cut = &next_cut,
   };
   return functions;
 }

@@ -12,6 +12,9 @@
 
 namespace stope::discretize_cases {
 
+inline constexpr DiscretizeOptions kMdlp{.method = DiscretizeMethod::mdlp, .missing = MissingPolicy::value};
+inline constexpr DiscretizeOptions kGlobal{.method = DiscretizeMethod::md_global, .missing = MissingPolicy::value};
+
 inline CutSet set_on(const Table& table, const std::string& device, BackendReport& report,
                      const DiscretizeOptions& options) {
   RunOptions run;
@@ -82,7 +85,8 @@ inline Table cut_decisions(Random& random, std::int64_t n_rows, int n_numeric, s
 /// Draws tables with cuts that pay, and tables of odd columns. Returns how many cuts they have.
 inline std::int64_t expect_the_processors_sets_of_random_tables(const std::string& device, int n_tables,
                                                                 std::int64_t most_rows, int n_numeric,
-                                                                std::uint64_t seed) {
+                                                                std::uint64_t seed,
+                                                                const DiscretizeOptions& options = kMdlp) {
   Random random(seed);
   std::int64_t n_cuts = 0;
   for (int i = 0; i < n_tables && !testing::Test::HasFailure(); ++i) {
@@ -103,8 +107,7 @@ inline std::int64_t expect_the_processors_sets_of_random_tables(const std::strin
     bool one_class = true;
     const Column& label = table.columns.back();
     for (std::int64_t row = 1; row < n_rows; ++row) one_class = one_class && label.codes()[row] == label.codes()[0];
-    n_cuts += expect_the_processors_sets(
-        table, device, {.method = DiscretizeMethod::mdlp, .missing = MissingPolicy::value}, !one_class);
+    n_cuts += expect_the_processors_sets(table, device, options, !one_class);
   }
   return n_cuts;
 }

@@ -58,12 +58,34 @@ TEST_F(SetsOnGpu, ByMdlpWithMoreCutsThanAGpuKeeps) {
   steps.columns.back().role = Role::label;
   EXPECT_EQ(expect_the_processors_sets(steps, "cuda"), 30 * (399 + 199));
 }
+TEST_F(SetsOnGpu, ByMdGlobalAreTheCpus) {
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 1000, 200, 12, 51, kGlobal), 3000);
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 60, 8192, 12, 52, kGlobal), 300);
+  EXPECT_GT(expect_the_processors_sets_of_random_tables(sessions(2), 50, 2000, 12, 53, kGlobal), 200);
+}
+TEST_F(SetsOnGpu, ByMdGlobalOfAsManyRowsAsItTakes) {
+  Random random(54);
+  for (const std::int64_t n_rows : {std::int64_t{8191}, std::int64_t{8192}}) {
+    EXPECT_GT(expect_the_processors_sets(cut_decisions(random, n_rows, 20, 3, true), "cuda", kGlobal), 10);
+  }
+}
+// A block's counters serve eight warps at first, and fewer as blocks become many.
+TEST_F(SetsOnGpu, ByMdGlobalOfWideTables) {
+  Random random(55);
+  for (const std::int32_t n_classes : {2, 10}) {
+    const Table noise = random_decisions(random, {161, 20000, 1, n_classes, false, true});
+    EXPECT_GT(expect_the_processors_sets(noise, "cuda", kGlobal), 2);
+    EXPECT_GT(expect_the_processors_sets(cut_decisions(random, 161, 5000, n_classes, true), "cuda", kGlobal), 1);
+  }
+}
 // Launches every kernel, for a sanitizer.
 TEST_F(SetsOnGpu, EveryKernel) {
   Random random(48);
   for (const std::int32_t n_classes : {2, 5}) {
     for (const std::int64_t n_rows : {20, 161, 1000, 1500, 5000}) {
-      expect_the_processors_sets(cut_decisions(random, n_rows, 12, n_classes, true), "cuda");
+      const Table table = cut_decisions(random, n_rows, 12, n_classes, true);
+      expect_the_processors_sets(table, "cuda");
+      expect_the_processors_sets(table, "cuda", kGlobal);
     }
   }
 }

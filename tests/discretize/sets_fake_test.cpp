@@ -10,8 +10,6 @@ namespace {
 
 using namespace discretize_cases;
 
-constexpr DiscretizeOptions kMdlp{.method = DiscretizeMethod::mdlp, .missing = MissingPolicy::value};
-
 class FakeSets : public testing::Test, protected WithFakePlugin {};
 
 TEST_F(FakeSets, ByMdlpAreTheProcessors) {
@@ -52,15 +50,52 @@ TEST_F(FakeSets, ByMdlpKeepToTheMemoryLimit) {
   }
 }
 
+TEST_F(FakeSets, ByMdGlobalAreTheProcessors) {
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", repeated(100, 30), 200, 12, 8, kGlobal), 300);
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda:1,1,1", repeated(30, 12), 200, 12, 9, kGlobal), 30);
+  Random random(10);
+  const Table of = random_decisions(random, {500, 12, 4, 3, false, true});
+  EXPECT_EQ(expect_the_processors_sets(of, "cuda", {.missing = MissingPolicy::value, .max_cuts = 3}), 3);
+}
+
+// Every column must stay sorted on its GPU.
+TEST_F(FakeSets, ByMdGlobalKeepToTheMemoryLimit) {
+  Random random(11);
+  const Table of = cut_decisions(random, 2000, 24, 2, false);
+  BackendReport report;
+  const CutSet want = set_on(of, "cpu", report, kGlobal);
+  RunOptions run;
+  run.device = "cuda";
+  run.memory_limit = 1500000;  // pieces of some columns
+  expect_same_sets(discretize::cuts_without_tree(of, kGlobal, run, report), want);
+  EXPECT_EQ(report.backend, "cuda");
+  run.memory_limit = 400000;
+  try {
+    discretize::cuts_without_tree(of, kGlobal, run, report);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("md-global over 24 columns of 2000 rows takes"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(FakeSets, WhatGpusDoNotDoIsTheProcessors) {
   Random random(5);
+  const auto expect_left = [](const Table& table, const DiscretizeOptions& options, const std::string& why) {
+    BackendReport report;
+    expect_same_sets(set_on(table, "cuda", report, options), set_on(table, "cpu", report, options));
+    set_on(table, "cuda", report, options);
+    EXPECT_EQ(report.backend, "scalar");
+    EXPECT_EQ(report.reason, why);
+    EXPECT_EQ(report.device_reason, "");
+  };
   const Table weighted = random_decisions(random, {60, 5, 1, 2, true, false});
-  BackendReport report;
-  expect_same_sets(set_on(weighted, "cuda", report, kMdlp), set_on(weighted, "cpu", report, kMdlp));
-  set_on(weighted, "cuda", report, kMdlp);
-  EXPECT_EQ(report.backend, "scalar");
-  EXPECT_EQ(report.reason, "GPUs look for cuts without weights only");
-  EXPECT_EQ(report.device_reason, "");
+  expect_left(weighted, kMdlp, "GPUs look for cuts without weights only");
+  expect_left(weighted, kGlobal, "GPUs look for cuts without weights only");
+  expect_left(cut_decisions(random, 8193, 1, 2, false), kGlobal,
+              "GPUs choose the cuts of md-global in up to 8,192 rows");
+  expect_left(cut_decisions(random, 50, 3, 2, false), {.method = DiscretizeMethod::chimerge}, "");
 }
 
 TEST_F(FakeSets, AutoKeepsToTheProcessor) {
@@ -72,22 +107,26 @@ TEST_F(FakeSets, AutoKeepsToTheProcessor) {
   EXPECT_EQ(report.reason, "device cuda: New Card, sm_90");
   set_on(many, "auto", report, kMdlp);
   EXPECT_EQ(report.backend, "scalar");
-  EXPECT_EQ(report.device_reason, "auto: GPUs cut by MDLP where one is named");
+  EXPECT_EQ(report.device_reason, "auto: a GPU finds these cuts if it is named");
+  set_on(many, "auto", report, {.method = DiscretizeMethod::chimerge, .missing = MissingPolicy::value});
+  EXPECT_EQ(report.device_reason, "auto: GPUs find no sets of cuts by this method");
 }
 
 TEST_F(FakeSets, ALostGpuIsAnError) {
   Random random(7);
   const Table some = cut_decisions(random, 1000, 5, 2, false);
   BackendReport report;
-  for (int n = 1; n <= 3; ++n) {  // a piece is submitted and collected, then cut
-    fault::arm_device(n);
-    try {
-      set_on(some, "cuda", report, kMdlp);
-      ADD_FAILURE() << "call " << n << " did not fail";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::device_lost);
+  for (const DiscretizeOptions& options : {kMdlp, kGlobal}) {
+    for (int n = 1; n <= 3; ++n) {  // a piece is submitted and collected, then searched
+      fault::arm_device(n);
+      try {
+        set_on(some, "cuda", report, options);
+        ADD_FAILURE() << "call " << n << " did not fail";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device_lost);
+      }
+      fault::arm_device(0);
     }
-    fault::arm_device(0);
   }
 }
 

@@ -39,6 +39,11 @@ int cut_sorted(Session* session, std::int32_t* n_cuts, const cuda_abi::SetCut** 
   return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.cut_sorted(n_cuts, cuts, n); });
 }
 
+int next_cut(Session* session, const cuda_abi::RowBlocks* blocks, cuda_abi::GlobalBest* best, double* gpu_seconds,
+             Failure* failure) {
+  return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.next_cut(*blocks, best); });
+}
+
 int highest(Session* session, std::int32_t* to, Failure* failure) {
   return in_session(session, failure, [&](const CutSession& cuts) { cuts.highest(to); });
 }
@@ -54,6 +59,7 @@ const cuda_abi::Functions kFunctions = {
     .collect = &collect,
     .highest = &highest,
     .cut_sorted = &cut_sorted,
+    .next_cut = &next_cut,
 };
 
 }  // namespace stope::discretize::cuda

@@ -1,4 +1,4 @@
-// Kernels of MDLP (mdlp.hpp): the order of short columns, and the search of a sorted column.
+// The kernel of MDLP (mdlp.hpp): the search of a sorted column.
 //
 // A block takes one interval of its column after another. Each warp has a part of the interval: it counts the classes
 // there, and then, from the counts in front of its part, tries every cut in it. All sums of doubles are those of
@@ -8,41 +8,13 @@
 #include <cstdint>
 
 #include "discretize/cuda/gains.cuh"
-#include "discretize/cuda/job.hpp"
 #include "discretize/cuda/mdlp.hpp"
 #include "discretize/mdlp_price.hpp"
-#include "discretize/value_order.hpp"
 
 namespace stope::discretize::cuda {
 
-inline constexpr int kOrderThreads = 256, kMostMdlpThreads = 1024, kMostMdlpWarps = kMostMdlpThreads / 32;
+inline constexpr int kMostMdlpThreads = 1024, kMostMdlpWarps = kMostMdlpThreads / 32;
 inline constexpr unsigned kWarp = 0xffffffffU;
-
-/// A block takes a column, which becomes column `first` + its number of `to`. A value's place is the number of values
-/// that stand before it; equal ones stand in row order.
-template <class T>
-__global__ void __launch_bounds__(kOrderThreads)
-    short_orders_kernel(const __grid_constant__ Columns<T> columns, const LongOrders to, std::int64_t first) {
-  using Key = decltype(order_key(T{}));
-  __shared__ Key keys[kShortRows];
-  const auto n = static_cast<int>(columns.n_rows);
-  const std::int64_t column = blockIdx.x, at = (first + column) * to.stride;
-  const T* const x = columns.values + column * n;
-  for (int row = static_cast<int>(threadIdx.x); row < n; row += kOrderThreads) keys[row] = order_key(x[row]);
-  __syncthreads();
-  for (int row = static_cast<int>(threadIdx.x); row < n; row += kOrderThreads) {
-    const Key key = keys[row];
-    int less = 0, equal = 0;
-    for (int other = 0; other < row; ++other) {
-      less += keys[other] < key ? 1 : 0;
-      equal += keys[other] == key ? 1 : 0;
-    }
-    for (int other = row + 1; other < n; ++other) less += keys[other] < key ? 1 : 0;
-    to.rows[at + less + equal] = static_cast<std::uint32_t>(row);
-    to.ranks[at + less + equal] = static_cast<std::uint32_t>(less);
-    to.classes[at + less + equal] = columns.classes[row];
-  }
-}
 
 /// Places [begin, end) of a sorted column.
 struct Places {
@@ -248,25 +220,6 @@ class MdlpColumn {
   std::uint32_t *counts_, *totals_, *left_;
   MdlpMemory& memory_;
 };
-
-/// A thread counts the missing values of a sorted column, which come first.
-template <class T>
-__global__ void __launch_bounds__(kOrderThreads)
-    missing_kernel(const __grid_constant__ Columns<T> columns, const LongOrders orders, std::int64_t first,
-                   std::uint32_t* n_missing) {
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kOrderThreads + threadIdx.x;
-  if (column >= columns.n_columns) return;
-  const T* const x = columns.values + column * columns.n_rows;
-  const std::uint32_t* const rows = orders.rows + (first + column) * orders.stride;
-  const auto is_missing = [&](std::uint32_t at) { return x[rows[at]] != x[rows[at]]; };
-  std::uint32_t low = 0, high = 0;
-  if (is_missing(0)) high = static_cast<std::uint32_t>(columns.n_rows);
-  while (high - low > 1) {  // `low` is missing, `high` is not
-    const std::uint32_t middle = (low + high) / 2;
-    (is_missing(middle) ? low : high) = middle;
-  }
-  n_missing[first + column] = high;
-}
 
 /// A block of whole warps takes a column. Shared memory: mdlp_words().
 __global__ void __launch_bounds__(kMostMdlpThreads) mdlp_kernel(const __grid_constant__ MdlpJob job) {

@@ -1,12 +1,12 @@
-// All cuts of columns by MDLP. Columns are sorted as they come, and then cut all together, a block of threads each.
+// All cuts of sorted columns by MDLP, a block of threads each.
 #pragma once
 
 #include <cstdint>
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
-#include "discretize/cuda/job.hpp"
-#include "discretize/cuda/long_sorter.hpp"
+#include "discretize/cuda/gains.hpp"
+#include "discretize/cuda/sorted_columns.hpp"
 #include "discretize/cuda_abi.hpp"
 
 namespace stope::discretize::cuda {
@@ -26,29 +26,20 @@ struct MdlpJob {
 
 class Mdlp {
  public:
-  /// It takes 9 bytes per value of decisions.most_sorted columns, room for their cuts and, for more than kShortRows
-  /// rows, the memory of a sort of `most_columns`.
-  Mdlp(const cuda_abi::Decisions& decisions, std::int64_t most_columns);
+  explicit Mdlp(const cuda_abi::Decisions& decisions);
 
-  /// Queues the sort of a piece. T: float, double.
-  template <class T>
-  void sort(const Columns<T>& columns, const stope::cuda::Stream& stream);
-  /// Cuts the columns that were sorted, in a stream that all sorts have passed; returns when they are cut. Returns the
-  /// seconds that the GPU worked.
-  double cut(const Gains& gains, std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n,
-             const stope::cuda::Stream& stream);
+  /// Cuts columns in a stream that all their sorts have passed; returns when they are cut. Returns the seconds that the
+  /// GPU worked.
+  double cut(const SortedColumns& columns, const Gains& gains, std::int32_t* n_cuts, const cuda_abi::SetCut** cuts,
+             std::int64_t* n, const stope::cuda::Stream& stream);
 
  private:
-  std::int64_t n_rows_, n_sorted_ = 0;
+  std::int64_t n_rows_;
   int n_classes_;
-  LongSorter sorter_;
-  OrdersMemory orders_;
-  stope::cuda::DeviceBuffer<std::uint32_t> n_missing_;
   stope::cuda::DeviceBuffer<std::int32_t> n_cuts_;  ///< of each column, and how many are written
   stope::cuda::PinnedBuffer<std::int32_t> host_n_cuts_;
   stope::cuda::DeviceBuffer<cuda_abi::SetCut> cuts_;
   stope::cuda::PinnedBuffer<cuda_abi::SetCut> host_cuts_;
-  stope::cuda::Event sorted_;
   stope::cuda::Stopwatch watch_;
 };
 

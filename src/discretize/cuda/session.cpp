@@ -46,8 +46,10 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     slot.as_good = stope::cuda::DeviceBuffer<std::int32_t>(most_columns);
     slot.host_as_good = stope::cuda::PinnedBuffer<std::int32_t>(most_columns);
   }
-  if (decisions.wanted == cuda_abi::Wanted::mdlp) {
-    mdlp_ = std::make_unique<Mdlp>(decisions, most_columns);
+  if (decisions.wanted != cuda_abi::Wanted::best_cut) {
+    sorted_ = std::make_unique<SortedColumns>(decisions, most_columns);
+    if (decisions.wanted == cuda_abi::Wanted::mdlp) mdlp_ = std::make_unique<Mdlp>(decisions);
+    if (decisions.wanted == cuda_abi::Wanted::global) global_ = std::make_unique<GlobalCuts>(n_rows_);
   } else if (n_rows_ > kShortRows) {
     long_ = std::make_unique<LongCuts>(decisions, most_columns);
   }
@@ -74,7 +76,7 @@ void CutSession::find_cuts(Slot& slot) {
                               .class_bits = class_bits,
                               .gains = gains_.there(),
                               .all = all_};
-  mdlp_ != nullptr ? mdlp_->sort(columns, slot.stream) : find_best_cuts(columns, slot);
+  sorted_ != nullptr ? sorted_->sort(columns, slot.stream) : find_best_cuts(columns, slot);
 }
 
 template <class T>
@@ -110,7 +112,7 @@ void CutSession::submit(int number, std::int64_t n_columns) {
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof *to, cudaMemcpyDeviceToHost, stream),
           "copying cuts");
   };
-  if (mdlp_ != nullptr) return;
+  if (sorted_ != nullptr) return;
   download(slot.host_w.data(), slot.w.data(), n_columns);
   download(slot.host_ends.data(), slot.ends.data(), 2 * n_columns);
   if (permutations_ != nullptr) download(slot.host_as_good.data(), slot.as_good.data(), n_columns);
@@ -119,13 +121,19 @@ void CutSession::submit(int number, std::int64_t n_columns) {
 double CutSession::collect(int number, cuda_abi::Cut* cuts) {
   Slot& slot = slots_[number];
   slot.stream.wait();
-  for (std::int64_t c = 0; mdlp_ == nullptr && c < slot.n_columns; ++c) {
+  for (std::int64_t c = 0; sorted_ == nullptr && c < slot.n_columns; ++c) {
     cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[slot.n_columns + c],
                permutations_ != nullptr ? slot.host_as_good.data()[c] : 0};
   }
   const double before = slot.watch.seconds();
   slot.watch.read();
   return slot.watch.seconds() - before;
+}
+
+double CutSession::cut_sorted(std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n) {
+  const double seconds = mdlp_->cut(*sorted_, gains_.there(), n_cuts, cuts, n, slots_[0].stream);
+  sorted_->forget();
+  return seconds;
 }
 
 }  // namespace stope::discretize::cuda

@@ -6,6 +6,7 @@
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "discretize/cuda/gains.hpp"
+#include "discretize/cuda/global.hpp"
 #include "discretize/cuda/job.hpp"
 #include "discretize/cuda/long_cuts.hpp"
 #include "discretize/cuda/mdlp.hpp"
@@ -25,10 +26,11 @@ class CutSession {
   int gpu() const { return gpu_; }
   void* columns(int slot) { return slots_[slot].host_values.data(); }
   void submit(int slot, std::int64_t n_columns);
-  /// `cuts` is not written for Wanted::mdlp.
+  /// `cuts` is written for Wanted::best_cut only.
   double collect(int slot, cuda_abi::Cut* cuts);
-  double cut_sorted(std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n) {
-    return mdlp_->cut(gains_.there(), n_cuts, cuts, n, slots_[0].stream);
+  double cut_sorted(std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n);
+  double next_cut(const cuda_abi::RowBlocks& blocks, cuda_abi::GlobalBest* best) {
+    return global_->best(*sorted_, blocks, best, slots_[0].stream);
   }
   void highest(std::int32_t* to) const { permutations_->highest(to); }
 
@@ -62,8 +64,10 @@ class CutSession {
   GainMemory gains_;
   NodeGains all_;
   Slot slots_[cuda_abi::kSlots];
-  std::unique_ptr<LongCuts> long_;  ///< for best cuts of more than kShortRows rows
-  std::unique_ptr<Mdlp> mdlp_;      ///< for Wanted::mdlp
+  std::unique_ptr<LongCuts> long_;         ///< for best cuts of more than kShortRows rows
+  std::unique_ptr<SortedColumns> sorted_;  ///< for sets of cuts
+  std::unique_ptr<Mdlp> mdlp_;
+  std::unique_ptr<GlobalCuts> global_;
   std::unique_ptr<Permutations> permutations_;
 };
 
