@@ -106,7 +106,7 @@ capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/nul
 programs=("$knn" "$build/tests/gram_test" "$build/tests/stats_test" "$build/tests/discretize_test" "$build/tests/tree_test")
 cases='KernelsCuda.*:ScansOf*:DistancesOf*:SearchesThroughBoxesCuda.*:EveryMeasureCuda.Matrices*:VotesCuda.Random*'
 cases+=':DeviceArraysCuda.L*:DeviceArraysCuda.A*'
-cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:GainsOnGpu.EveryKernel:SetsOnGpu.EveryKernel:PermutationsOnGpu.EveryKernel:TreesOnGpu.EveryKernel:GainTreesOnGpu.EveryKernel'
+cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:GainsOnGpu.EveryKernel:SetsOnGpu.EveryKernel:WeightedCutsOnGpu.EveryKernel:PermutationsOnGpu.EveryKernel:TreesOnGpu.EveryKernel:GainTreesOnGpu.EveryKernel'
 # Kept memory would hide leaks, bytes behind a block's end, and bytes that nobody wrote.
 # sanitized TOOL CASES [OPTION...]: with fewer tests than processes, some processes never use CUDA.
 sanitized() {

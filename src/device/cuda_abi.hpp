@@ -77,7 +77,7 @@ struct TableSizes {
 
 /// Each header that declares a table asserts its number. The core also compares these numbers with the plug-in's. A
 /// table that grew or shrank is refused even if nobody raised kVersion.
-inline constexpr TableSizes kTableSizes = {.knn = 26, .arrays = 4, .gram = 9, .stats = 5, .discretize = 8, .tree = 9};
+inline constexpr TableSizes kTableSizes = {.knn = 26, .arrays = 4, .gram = 9, .stats = 5, .discretize = 9, .tree = 9};
 
 /// Tables hold pointers to functions and nothing else.
 template <class Table>

@@ -11,6 +11,7 @@
 #include "discretize/column_network.hpp"
 #include "discretize/cuda_abi.hpp"
 #include "discretize/cuda_pieces.hpp"
+#include "discretize/cuda_sets.hpp"
 #include "discretize/gpu_scores.hpp"
 #include "discretize/permuted_classes.hpp"
 #include "discretize/present_classes.hpp"
@@ -172,7 +173,7 @@ class Round {
 const char* why_not_on_gpu(const DecisionProblem& problem, Criterion criterion, std::int64_t n_permutations) {
   if (criterion != Criterion::discernibility && n_permutations > 0)
     return "GPUs try permutations by discernibility only";
-  if (problem.weighted) return "GPUs look for cuts without weights only";
+  if (problem.weighted && n_permutations > 0) return "GPUs try permutations without weights only";
   if (problem.n_rows > kMostGpuRows) return "GPUs look for cuts in fewer than 2^30 rows";
   if (n_permutations > 0 && problem.n_rows > kMostPermutedRows) return "GPUs try permutations of up to 65,535 rows";
   return n_present_classes(problem) > kMostGpuClasses ? "GPUs take up to 256 classes" : nullptr;
@@ -194,6 +195,7 @@ std::vector<std::int64_t> best_cuts_on_gpus(const DecisionProblem& problem, Crit
     }
     return sorts.open;
   }
+  if (problem.weighted) return weighted_cuts_on_gpus(problem, criterion, gpus, run, best, gpu_seconds);
   device::note_cuda_use();
   const PresentClasses classes(problem);
   const std::int64_t of_session = memory_of_session(gpus, run);

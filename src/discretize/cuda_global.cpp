@@ -14,6 +14,7 @@ using device::checked_call;
 
 const char* why_no_global_on_gpu(const DecisionProblem& problem) {
   if (problem.pure()) return "there is one class, and nothing to cut";
+  if (problem.weighted) return "GPUs choose the cuts of md-global without weights only";
   if (problem.n_rows > cuda_abi::kMostGlobalRows) return "GPUs choose the cuts of md-global in up to 8,192 rows";
   if (problem.n_attributes() > cuda_abi::kMostGlobalColumns) {
     return "GPUs choose the cuts of md-global in up to 2^25 columns";
@@ -52,15 +53,7 @@ void GlobalColumns::sort(const std::vector<std::int64_t>& attributes, cuda_abi::
   pool.parallel_for(std::ssize(gpus), run_.cancel, [&](std::int64_t i, int) {
     Share& share = shares_[first + static_cast<std::size_t>(i)];
     share.session = make_session(gpus[static_cast<std::size_t>(i)], decisions, of_piece);
-    send_pieces(
-        problem_, {share.attributes, of_piece, 0, 1}, *share.session, run_,
-        [&](int slot) {
-          double seconds = 0.0;
-          checked_call([&](Failure* failure) {
-            return cut_functions().collect(share.session.get(), slot, nullptr, &seconds, failure);
-          });
-        },
-        [](std::span<const std::int64_t>) {});
+    sort_columns(problem_, share.attributes, of_piece, *share.session, run_);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/checked.hpp"
+#include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/cuda_plugin.hpp"
 #include "device/staging.hpp"
@@ -38,6 +39,7 @@ std::int64_t memory_of(const cuda_abi::Decisions& decisions, std::int64_t n_colu
                      permuted_bytes(n_rows, n_columns, decisions.n_classes, decisions.n_permutations) +
                      information_bytes(n_rows, decisions.score);
   if (!is_short) all += sort_bytes(n_rows, n_columns, value_bytes);
+  if (decisions.weights != nullptr) all += n_rows * 8;
   if (decisions.wanted != Wanted::best_cut)
     return all + sorted_bytes(n_rows, std::max(decisions.most_sorted, n_columns));
   return is_short ? all : all + orders + search_bytes(n_rows, n_columns, decisions.n_classes);
@@ -53,6 +55,19 @@ std::span<const std::int64_t> piece_of(const PieceShare& share, std::int64_t num
 
 int slot_of(std::int64_t number) {
   return static_cast<int>(number % cuda_abi::kSlots);
+}
+
+// Columns that are sorted before they are searched: at most n_columns, at least those of a piece.
+std::int64_t columns_sorted_at_once(cuda_abi::Decisions decisions, std::int64_t of_piece, std::int64_t n_columns,
+                                    std::int64_t most) {
+  constexpr std::int64_t kEnough = std::int64_t{1} << 30;  // bytes: more columns would not make the GPU busier
+  std::int64_t n = n_columns;
+  const auto fits = [&] {
+    decisions.most_sorted = n;
+    return sorted_bytes(decisions.n_rows, n) <= kEnough && memory_of(decisions, of_piece) <= most;
+  };
+  while (n > of_piece && !fits()) n = std::max(of_piece, n / 2);
+  return n;
 }
 
 }  // namespace
@@ -103,27 +118,14 @@ std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t
   std::int64_t n = std::clamp<std::int64_t>(cut_piece_bytes(decisions.n_rows) / bytes, 1, n_columns);
   while (!fits(n) && n > 1) n /= 2;
   if (fits(n)) return n;
-  const std::string rows = std::to_string(decisions.n_rows) + " rows ";
-  const std::string what =
-      decisions.wanted == Wanted::best_cut ? "the best cut of a column of " + rows + "takes "
-      : decisions.wanted == Wanted::mdlp
-          ? "MDLP of a column of " + rows + "takes "
-          : "md-global over " + std::to_string(decisions.most_sorted) + " columns of " + rows + "takes ";
-  throw Error(ErrorCode::out_of_memory, what + std::to_string(memory_of(decisions, 1)) +
-                                            " bytes of GPU memory, but only " + std::to_string(most) +
-                                            " can be used; device cpu takes less");
-}
-
-std::int64_t columns_sorted_at_once(cuda_abi::Decisions decisions, std::int64_t of_piece, std::int64_t n_columns,
-                                    std::int64_t most) {
-  constexpr std::int64_t kEnough = std::int64_t{1} << 30;  // bytes: more columns would not make the GPU busier
-  std::int64_t n = n_columns;
-  const auto fits = [&] {
-    decisions.most_sorted = n;
-    return sorted_bytes(decisions.n_rows, n) <= kEnough && memory_of(decisions, of_piece) <= most;
-  };
-  while (n > of_piece && !fits()) n = std::max(of_piece, n / 2);
-  return n;
+  std::string what = "the best cut of a column of ";
+  if (decisions.wanted == Wanted::mdlp) what = "MDLP of a column of ";
+  if (decisions.wanted == Wanted::global) {
+    what = "md-global over " + std::to_string(decisions.most_sorted) + " columns of ";
+  }
+  throw Error(ErrorCode::out_of_memory,
+              what + std::to_string(decisions.n_rows) + " rows takes " + std::to_string(memory_of(decisions, 1)) +
+                  " bytes of GPU memory, but only " + std::to_string(most) + " can be used; device cpu takes less");
 }
 
 void send_pieces(const DecisionProblem& problem, const PieceShare& share, cuda_abi::Session& session,
@@ -157,6 +159,44 @@ void send_pieces(const DecisionProblem& problem, const PieceShare& share, cuda_a
   }
   collect(slot_of(n - 1));
   settle(piece(n - 1));
+}
+
+void sort_columns(const DecisionProblem& problem, const std::vector<std::int64_t>& attributes, std::int64_t of_piece,
+                  cuda_abi::Session& session, const RunOptions& run) {
+  const auto wait = [&](int slot) {
+    double seconds = 0.0;
+    checked_call([&](Failure* failure) { return cut_functions().collect(&session, slot, nullptr, &seconds, failure); });
+  };
+  send_pieces(problem, {attributes, of_piece, 0, 1}, session, run, wait, [](std::span<const std::int64_t>) {});
+}
+
+void search_sorted(const DecisionProblem& problem, const AttributeSorts& sorts, cuda_abi::Decisions decisions,
+                   const std::vector<int>& gpus, const RunOptions& run,
+                   const std::function<void(cuda_abi::Session&, const std::vector<std::int64_t>&)>& search) {
+  const std::int64_t most = memory_of_session(gpus, run);
+  ThreadPool pool(static_cast<int>(gpus.size()));
+  for (const cuda_abi::Type type : {cuda_abi::Type::float32, cuda_abi::Type::float64}) {
+    const auto& attributes = type == cuda_abi::Type::float32 ? sorts.floats : sorts.doubles;
+    if (attributes.empty()) continue;
+    decisions.type = type;
+    decisions.most_sorted = 0;
+    const std::int64_t of_piece = columns_of_piece(decisions, std::ssize(attributes), gpus, most, run);
+    pool.parallel_for(std::ssize(gpus), run.cancel, [&](std::int64_t number, int) {
+      const auto gpu = static_cast<std::size_t>(number);
+      const std::span<const std::int64_t> mine = share_of(attributes, gpu, gpus.size());
+      if (mine.empty()) return;
+      cuda_abi::Decisions own = decisions;
+      own.most_sorted = columns_sorted_at_once(own, of_piece, std::ssize(mine), most);
+      const CutSession session = make_session(gpus[gpu], own, of_piece);
+      for (std::size_t begin = 0; begin < mine.size(); begin += static_cast<std::size_t>(own.most_sorted)) {
+        const auto batch =
+            mine.subspan(begin, std::min(static_cast<std::size_t>(own.most_sorted), mine.size() - begin));
+        const std::vector<std::int64_t> sent(batch.begin(), batch.end());
+        sort_columns(problem, sent, of_piece, *session, run);
+        search(*session, sent);
+      }
+    });
+  }
 }
 
 }  // namespace stope::discretize

@@ -43,10 +43,6 @@ std::int64_t memory_of_session(const std::vector<int>& gpus, const RunOptions& r
 std::int64_t columns_of_piece(const cuda_abi::Decisions& decisions, std::int64_t n_columns,
                               const std::vector<int>& gpus, std::int64_t most, const RunOptions& run);
 
-/// Columns that MDLP sorts before it cuts them: at most n_columns, at least those of a piece.
-std::int64_t columns_sorted_at_once(cuda_abi::Decisions decisions, std::int64_t of_piece, std::int64_t n_columns,
-                                    std::int64_t most);
-
 /// A GPU's share of attributes of one type: every `step`-th piece, from piece `first` on.
 struct PieceShare {
   const std::vector<std::int64_t>& attributes;
@@ -58,5 +54,16 @@ struct PieceShare {
 void send_pieces(const DecisionProblem& problem, const PieceShare& share, cuda_abi::Session& session,
                  const RunOptions& run, const std::function<void(int slot)>& collect,
                  const std::function<void(std::span<const std::int64_t>)>& settle);
+
+/// Sorts the numeric attributes on GPUs, as many at once as memory allows, and calls search(session, attributes) for
+/// those that a session has sorted. Several threads call it, one a GPU. The type and the number of sorted columns of
+/// `decisions` are filled in.
+void search_sorted(const DecisionProblem& problem, const AttributeSorts& sorts, cuda_abi::Decisions decisions,
+                   const std::vector<int>& gpus, const RunOptions& run,
+                   const std::function<void(cuda_abi::Session&, const std::vector<std::int64_t>&)>& search);
+
+/// Sends a GPU's attributes to be sorted.
+void sort_columns(const DecisionProblem& problem, const std::vector<std::int64_t>& attributes, std::int64_t of_piece,
+                  cuda_abi::Session& session, const RunOptions& run);
 
 }  // namespace stope::discretize

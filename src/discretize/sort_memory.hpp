@@ -23,9 +23,10 @@ constexpr std::int64_t sort_bytes(std::int64_t n_rows, std::int64_t n_columns, s
   return 4 * value_bytes * n_rows * n_columns + 4 * sort_state_words(n_rows, n_columns, value_bytes);
 }
 
-/// Columns that stay sorted until MDLP cuts them (discretize/cuda/mdlp.hpp): their orders, and room for their cuts.
+/// Columns that stay sorted until they are searched (discretize/cuda/sorted_columns.hpp): their orders, and room for
+/// what is found.
 constexpr std::int64_t sorted_bytes(std::int64_t n_rows, std::int64_t n_columns) {
-  return (n_rows + 31) / 32 * 32 * 9 * n_columns + 8 * (n_columns + 1) +
+  return (n_rows + 31) / 32 * 32 * 9 * n_columns + 32 * (n_columns + 1) +
          cuda_abi::most_set_cuts(n_rows, n_columns) * static_cast<std::int64_t>(sizeof(cuda_abi::SetCut));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,9 @@ struct Session {
   std::vector<std::int32_t> highest;
   std::vector<char> values[kSlots];
   std::vector<Cut> cuts[kSlots];
-  std::vector<std::int32_t> n_set_cuts;  ///< of the columns since they were asked for
+  std::vector<std::int64_t> weights;       ///< of each row; empty: 1 each
+  std::vector<WeightedCut> weighted_cuts;  ///< of the columns since they were asked for
+  std::vector<std::int32_t> n_set_cuts;    ///< of the columns since they were asked for
   std::vector<SetCut> set_cuts, handed_out;
   struct Order {
     std::vector<std::size_t> rows;
@@ -40,10 +43,12 @@ using discretize::cuda_abi::Decisions;
 using discretize::cuda_abi::GlobalBest;
 using discretize::cuda_abi::kUndecided;
 using discretize::cuda_abi::RowBlocks;
+using discretize::cuda_abi::Score;
 using discretize::cuda_abi::Session;
 using discretize::cuda_abi::SetCut;
 using discretize::cuda_abi::Type;
 using discretize::cuda_abi::Wanted;
+using discretize::cuda_abi::WeightedCut;
 using stope::cuda_abi::Failure;
 
 template <class T>
@@ -75,6 +80,10 @@ std::vector<std::size_t> rows_in_order(const Session& session, const T* x) {
   return rows;
 }
 
+std::int64_t weight_of(const Session& session, std::size_t row) {
+  return session.weights.empty() ? 1 : session.weights[row];
+}
+
 discretize::PricedPart priced(const std::vector<std::int64_t>& counts) {
   std::int64_t n = 0, n_present = 0;
   for (const std::int64_t count : counts) {
@@ -90,11 +99,11 @@ template <class T>
 void cut_by_mdlp(const Session& session, const T* x, const std::vector<std::size_t>& rows, std::size_t begin,
                  std::size_t end, std::vector<std::size_t>& found) {
   std::vector<std::int64_t> both(session.totals.size()), left(both), best_left;
-  for (std::size_t i = begin; i < end; ++i) ++both[session.classes[rows[i]]];
+  for (std::size_t i = begin; i < end; ++i) both[session.classes[rows[i]]] += weight_of(session, rows[i]);
   std::int64_t best = 0;
   std::size_t best_at = 0;
   for (std::size_t i = begin; i + 1 < end; ++i) {
-    ++left[session.classes[rows[i]]];
+    left[session.classes[rows[i]]] += weight_of(session, rows[i]);
     if (!discretize::below(static_cast<double>(x[rows[i]]), static_cast<double>(x[rows[i + 1]]))) continue;
     const std::int64_t gain = worth_of(session.decisions.score, left, both);
     if (gain <= best) continue;
@@ -105,9 +114,10 @@ void cut_by_mdlp(const Session& session, const T* x, const std::vector<std::size
   if (best == 0) return;
   std::vector<std::int64_t> right(both);
   for (std::size_t k = 0; k < both.size(); ++k) right[k] -= best_left[k];
-  const auto n = static_cast<std::int64_t>(end - begin);
-  if (!discretize::cut_pays(std::bit_cast<double>(best), priced(both), priced(best_left), priced(right), n,
-                            static_cast<double>(n))) {
+  const double weight = static_cast<double>(std::accumulate(both.begin(), both.end(), std::int64_t{0})) *
+                        (session.weights.empty() ? 1.0 : discretize::kWeightUnit);
+  if (!discretize::cut_pays(std::bit_cast<double>(best), priced(both), priced(best_left), priced(right),
+                            static_cast<std::int64_t>(end - begin), weight)) {
     return;
   }
   found.push_back(best_at);
@@ -133,6 +143,28 @@ void add_set_of(Session& session, const T* x) {
     session.set_cuts.push_back(
         {static_cast<std::uint32_t>(rows[at - 1]), static_cast<std::uint32_t>(rows[at]), column});
   }
+}
+
+/// The best cut with weights. Nothing is left open.
+template <class T>
+void add_weighted_cut_of(Session& session, const T* x) {
+  const std::vector<std::size_t> rows = rows_in_order(session, x);
+  std::vector<std::int64_t> left(session.totals.size());
+  discretize::Int128 best = 0;
+  WeightedCut cut{};
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+    left[session.classes[rows[i]]] += weight_of(session, rows[i]);
+    if (!discretize::below(static_cast<double>(x[rows[i]]), static_cast<double>(x[rows[i + 1]]))) continue;
+    const discretize::Int128 worth =
+        session.decisions.score == Score::pairs
+            ? discretize::discernibility<discretize::Int128>(left.data(), session.totals.data(), std::ssize(left))
+            : worth_of(session.decisions.score, left, session.totals);
+    if (worth <= best) continue;
+    best = worth;
+    cut = {static_cast<std::uint64_t>(worth), static_cast<std::uint64_t>(worth >> 64),
+           static_cast<std::uint32_t>(rows[i]), static_cast<std::uint32_t>(rows[i + 1])};
+  }
+  session.weighted_cuts.push_back(cut);
 }
 
 template <class T>
@@ -165,6 +197,7 @@ int create(std::int32_t, const Decisions* decisions, std::int64_t most_columns, 
   made->decisions = *decisions;
   made->classes.assign(decisions->classes, decisions->classes + decisions->n_rows);
   made->totals.assign(decisions->totals, decisions->totals + decisions->n_classes);
+  if (decisions->weights != nullptr) made->weights.assign(decisions->weights, decisions->weights + decisions->n_rows);
   made->permuted.assign(decisions->permuted, decisions->permuted + decisions->n_permutations * decisions->n_rows);
   made->highest.resize(static_cast<std::size_t>(decisions->n_permutations));
   const std::int64_t bytes = decisions->n_rows * most_columns * (decisions->type == Type::float32 ? 4 : 8);
@@ -190,6 +223,8 @@ int submit(Session* session, int slot, std::int64_t n_columns, Failure* failure)
         add_set_of(*session, x);
       } else if (session->decisions.wanted == Wanted::global) {
         keep_order_of(*session, x);
+      } else if (session->decisions.wanted == Wanted::weighted_cut) {
+        add_weighted_cut_of(*session, x);
       } else {
         session->cuts[slot].push_back(best_of(*session, x));
       }
@@ -201,10 +236,9 @@ int submit(Session* session, int slot, std::int64_t n_columns, Failure* failure)
   } else {
     work_on(reinterpret_cast<const double*>(values));
   }
-  if (std::ssize(session->n_set_cuts) + std::ssize(session->orders) <= session->decisions.most_sorted ||
-      session->decisions.wanted == Wanted::best_cut) {
-    return 0;
-  }
+  const std::int64_t n_sorted =
+      std::ssize(session->n_set_cuts) + std::ssize(session->orders) + std::ssize(session->weighted_cuts);
+  if (n_sorted <= session->decisions.most_sorted) return 0;
   return fail(failure, ErrorCode::internal, "more columns than the session sorts");
 }
 
@@ -248,6 +282,14 @@ int next_cut(Session* session, const RowBlocks* blocks, GlobalBest* best, double
   return 0;
 }
 
+int weighted_cuts(Session* session, WeightedCut* cuts, double* gpu_seconds, Failure* failure) {
+  if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
+  std::copy(session->weighted_cuts.begin(), session->weighted_cuts.end(), cuts);
+  session->weighted_cuts.clear();
+  *gpu_seconds = 1e-3;
+  return 0;
+}
+
 int highest(Session* session, std::int32_t* to, Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
   std::copy(session->highest.begin(), session->highest.end(), to);
@@ -266,6 +308,7 @@ const discretize::cuda_abi::Functions& discretize_functions() {
       .highest = &highest,
       .cut_sorted = &cut_sorted,
       .next_cut = &next_cut,
+      .weighted_cuts = &weighted_cuts,
   };
   return functions;
 }

@@ -50,7 +50,8 @@ inline std::int64_t expect_the_processors_sets(const Table& table, const std::st
 
 /// Makes a table whose numeric columns have cuts that pay: the class follows the interval that a value lies in, but for
 /// some of the rows. One column in four is noise, and one in five has missing values.
-inline Table cut_decisions(Random& random, std::int64_t n_rows, int n_numeric, std::int32_t n_classes, bool floats) {
+inline Table cut_decisions(Random& random, std::int64_t n_rows, int n_numeric, std::int32_t n_classes, bool floats,
+                           bool weighted = false) {
   Table table;
   table.n_rows = n_rows;
   const auto n = static_cast<std::size_t>(n_rows);
@@ -79,14 +80,29 @@ inline Table cut_decisions(Random& random, std::int64_t n_rows, int n_numeric, s
   for (std::int32_t k = 0; k < n_classes; ++k) classes.push_back("c" + std::to_string(k));
   table.columns.push_back(make_nominal("y", labels, classes));
   table.columns.back().role = Role::label;
+  if (weighted) add_weights(random, table);
   return table;
+}
+
+/// Whether rows above weight 0 have several classes.
+inline bool has_classes(const Table& table) {
+  const Column& label = table.columns[static_cast<std::size_t>(table.find(Role::label))];
+  const std::int64_t weight = table.find(Role::weight);
+  std::int32_t first = -1;
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    if (weight >= 0 && table.columns[static_cast<std::size_t>(weight)].at(row) == 0.0) continue;
+    if (first >= 0 && label.codes()[row] != first) return true;
+    first = label.codes()[row];
+  }
+  return false;
 }
 
 /// Draws tables with cuts that pay, and tables of odd columns. Returns how many cuts they have.
 inline std::int64_t expect_the_processors_sets_of_random_tables(const std::string& device, int n_tables,
                                                                 std::int64_t most_rows, int n_numeric,
                                                                 std::uint64_t seed,
-                                                                const DiscretizeOptions& options = kMdlp) {
+                                                                const DiscretizeOptions& options = kMdlp,
+                                                                bool weighted = false) {
   Random random(seed);
   std::int64_t n_cuts = 0;
   for (int i = 0; i < n_tables && !testing::Test::HasFailure(); ++i) {
@@ -104,10 +120,8 @@ inline std::int64_t expect_the_processors_sets_of_random_tables(const std::strin
                  " classes, seed " + std::to_string(seed));
     Table table = random.below(4) == 0 ? random_decisions(random, {n_rows, n_columns, 2, n_classes, false, floats})
                                        : cut_decisions(random, n_rows, n_columns, n_classes, floats);
-    bool one_class = true;
-    const Column& label = table.columns.back();
-    for (std::int64_t row = 1; row < n_rows; ++row) one_class = one_class && label.codes()[row] == label.codes()[0];
-    n_cuts += expect_the_processors_sets(table, device, options, !one_class);
+    if (weighted) add_weights(random, table);
+    n_cuts += expect_the_processors_sets(table, device, options, has_classes(table));
   }
   return n_cuts;
 }

@@ -58,6 +58,11 @@ TEST_F(SetsOnGpu, ByMdlpWithMoreCutsThanAGpuKeeps) {
   steps.columns.back().role = Role::label;
   EXPECT_EQ(expect_the_processors_sets(steps, "cuda"), 30 * (399 + 199));
 }
+TEST_F(SetsOnGpu, ByMdlpWithWeightsAreTheCpus) {
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 1000, 200, 6, 61, kMdlp, true), 2000);
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 100, 20000, 6, 62, kMdlp, true), 500);
+  EXPECT_GT(expect_the_processors_sets_of_random_tables(sessions(2), 50, 3000, 12, 63, kMdlp, true), 300);
+}
 TEST_F(SetsOnGpu, ByMdGlobalAreTheCpus) {
   EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 1000, 200, 12, 51, kGlobal), 3000);
   EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 60, 8192, 12, 52, kGlobal), 300);
@@ -86,6 +91,7 @@ TEST_F(SetsOnGpu, EveryKernel) {
       const Table table = cut_decisions(random, n_rows, 12, n_classes, true);
       expect_the_processors_sets(table, "cuda");
       expect_the_processors_sets(table, "cuda", kGlobal);
+      expect_the_processors_sets(cut_decisions(random, n_rows, 6, n_classes, true, true), "cuda");
     }
   }
 }

@@ -17,6 +17,10 @@ TEST_F(FakeSets, ByMdlpAreTheProcessors) {
   EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda:1,1,1", repeated(30, 12), 200, 12, 2), 30);
 }
 
+TEST_F(FakeSets, ByMdlpWithWeightsAreTheProcessors) {
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", repeated(100, 30), 200, 12, 12, kMdlp, true), 200);
+}
+
 // 524 columns of doubles are a piece.
 TEST_F(FakeSets, ByMdlpComeInPieces) {
   Random random(3);
@@ -91,8 +95,7 @@ TEST_F(FakeSets, WhatGpusDoNotDoIsTheProcessors) {
     EXPECT_EQ(report.device_reason, "");
   };
   const Table weighted = random_decisions(random, {60, 5, 1, 2, true, false});
-  expect_left(weighted, kMdlp, "GPUs look for cuts without weights only");
-  expect_left(weighted, kGlobal, "GPUs look for cuts without weights only");
+  expect_left(weighted, kGlobal, "GPUs choose the cuts of md-global without weights only");
   expect_left(cut_decisions(random, 8193, 1, 2, false), kGlobal,
               "GPUs choose the cuts of md-global in up to 8,192 rows");
   expect_left(cut_decisions(random, 50, 3, 2, false), {.method = DiscretizeMethod::chimerge}, "");

@@ -44,6 +44,10 @@ int next_cut(Session* session, const cuda_abi::RowBlocks* blocks, cuda_abi::Glob
   return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.next_cut(*blocks, best); });
 }
 
+int weighted_cuts(Session* session, cuda_abi::WeightedCut* cuts, double* gpu_seconds, Failure* failure) {
+  return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.weighted_cuts(cuts); });
+}
+
 int highest(Session* session, std::int32_t* to, Failure* failure) {
   return in_session(session, failure, [&](const CutSession& cuts) { cuts.highest(to); });
 }
@@ -60,6 +64,7 @@ const cuda_abi::Functions kFunctions = {
     .highest = &highest,
     .cut_sorted = &cut_sorted,
     .next_cut = &next_cut,
+    .weighted_cuts = &weighted_cuts,
 };
 
 }  // namespace stope::discretize::cuda

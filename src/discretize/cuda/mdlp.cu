@@ -2,43 +2,27 @@
 #include "discretize/cuda/mdlp.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "device/cuda/check.hpp"
 #include "discretize/cuda/mdlp.cuh"
 
 namespace stope::discretize::cuda {
-namespace {
-
 using stope::cuda::check;
 using stope::cuda::check_launch;
 
-// Rows that a warp has at least, where there are so many: a block of few threads ends sooner, and more of them run.
-constexpr std::int64_t kRowsOfWarp = 128;
-
-int warps_for(std::int64_t n_rows) {
-  const auto wanted = static_cast<std::uint64_t>((n_rows + kRowsOfWarp - 1) / kRowsOfWarp);
-  return static_cast<int>(std::clamp<std::uint64_t>(std::bit_ceil(wanted), 2, kMostMdlpWarps));
-}
-
-}  // namespace
-
 Mdlp::Mdlp(const cuda_abi::Decisions& decisions)
     : n_rows_(decisions.n_rows),
-      n_classes_(decisions.n_classes),
       n_cuts_(decisions.most_sorted + 1),
       host_n_cuts_(decisions.most_sorted + 1),
       cuts_(cuda_abi::most_set_cuts(decisions.n_rows, decisions.most_sorted)),
       host_cuts_(cuts_.size()) {}
 
-double Mdlp::cut(const SortedColumns& columns, const Gains& gains, std::int32_t* n_cuts, const cuda_abi::SetCut** cuts,
-                 std::int64_t* n, const stope::cuda::Stream& stream) {
-  const std::int64_t n_columns = columns.n();
-  const MdlpJob job = {.orders = columns.orders(),
-                       .n_missing = columns.n_missing(),
+double Mdlp::cut(const SortedColumns& sorted, const SearchedColumns& columns, std::int32_t* n_cuts,
+                 const cuda_abi::SetCut** cuts, std::int64_t* n, const stope::cuda::Stream& stream) {
+  const std::int64_t n_columns = sorted.n();
+  const MdlpJob job = {.columns = columns,
+                       .n_missing = sorted.n_missing(),
                        .n_rows = n_rows_,
-                       .n_classes = n_classes_,
-                       .gains = gains,
                        .n_cuts = n_cuts_.data(),
                        .cuts = cuts_.data(),
                        .n_written = reinterpret_cast<std::uint32_t*>(n_cuts_.data() + n_columns),
@@ -50,11 +34,13 @@ double Mdlp::cut(const SortedColumns& columns, const Gains& gains, std::int32_t*
   };
   check(cudaMemsetAsync(job.cuts, 0xff, static_cast<std::size_t>(cuts_.bytes()), stream.get()), "clearing cuts");
   check(cudaMemsetAsync(job.n_written, 0, sizeof *job.n_written, stream.get()), "clearing cuts");
-  const int n_warps = warps_for(n_rows_);
-  const auto shared = static_cast<std::size_t>(mdlp_words(n_warps, n_classes_)) * sizeof(std::uint32_t);
+  const SearchShape shape(n_rows_, columns.n_classes, columns.weights != nullptr);
   const double before = watch_.seconds();
   watch_.start(stream.get());
-  mdlp_kernel<<<static_cast<unsigned>(n_columns), static_cast<unsigned>(32 * n_warps), shared, stream.get()>>>(job);
+  const auto launch = [&](auto kernel) {
+    kernel<<<static_cast<unsigned>(n_columns), shape.n_threads, shape.shared, stream.get()>>>(job);
+  };
+  columns.weights != nullptr ? launch(mdlp_kernel<true>) : launch(mdlp_kernel<false>);
   check_launch("cutting columns");
   watch_.stop(stream.get());
   const std::int32_t* const counts = host_n_cuts_.data();

@@ -5,7 +5,6 @@
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
-#include "discretize/cuda/gains.hpp"
 #include "discretize/cuda/sorted_columns.hpp"
 #include "discretize/cuda_abi.hpp"
 
@@ -13,11 +12,9 @@ namespace stope::discretize::cuda {
 
 /// All pointers point to the GPU's memory.
 struct MdlpJob {
-  LongOrders orders;
+  SearchedColumns columns;
   const std::uint32_t* n_missing;  ///< of each column: values that come first in its order
   std::int64_t n_rows;
-  int n_classes;
-  Gains gains;
   std::int32_t* n_cuts;      ///< of each column, or kUndecided
   cuda_abi::SetCut* cuts;    ///< room for `most`; those that nobody writes have a column below 0
   std::uint32_t* n_written;  ///< cuts that columns asked room for; it may be more than `most`
@@ -30,12 +27,11 @@ class Mdlp {
 
   /// Cuts columns in a stream that all their sorts have passed; returns when they are cut. Returns the seconds that the
   /// GPU worked.
-  double cut(const SortedColumns& columns, const Gains& gains, std::int32_t* n_cuts, const cuda_abi::SetCut** cuts,
-             std::int64_t* n, const stope::cuda::Stream& stream);
+  double cut(const SortedColumns& sorted, const SearchedColumns& columns, std::int32_t* n_cuts,
+             const cuda_abi::SetCut** cuts, std::int64_t* n, const stope::cuda::Stream& stream);
 
  private:
   std::int64_t n_rows_;
-  int n_classes_;
   stope::cuda::DeviceBuffer<std::int32_t> n_cuts_;  ///< of each column, and how many are written
   stope::cuda::PinnedBuffer<std::int32_t> host_n_cuts_;
   stope::cuda::DeviceBuffer<cuda_abi::SetCut> cuts_;

@@ -2,6 +2,7 @@
 
 #include "base/checked.hpp"
 #include "device/cuda/check.hpp"
+#include "discretize/score.hpp"
 
 namespace stope::discretize::cuda {
 namespace {
@@ -27,10 +28,11 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
       n_rows_(decisions.n_rows),
       n_classes_(decisions.n_classes),
       type_(decisions.type),
-      gains_(decisions.score, n_rows_),
-      all_(gains_of_all(decisions)) {
+      gains_(decisions.score, decisions.weights == nullptr ? n_rows_ : kMostInformation + 1),  // no table of weights
+      all_(decisions.wanted == cuda_abi::Wanted::best_cut ? gains_of_all(decisions) : NodeGains{}) {
   upload(classes_, decisions.classes, n_rows_);
   upload(totals_, decisions.totals, n_classes_);
+  if (decisions.weights != nullptr) upload(weights_, decisions.weights, n_rows_);
   const std::int64_t bytes = checked::mul(checked::mul(n_rows_, most_columns), size_of(type_));
   for (Slot& slot : slots_) {
     slot.host_values = stope::cuda::PinnedBuffer<char>(bytes);
@@ -48,6 +50,7 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
   }
   if (decisions.wanted != cuda_abi::Wanted::best_cut) {
     sorted_ = std::make_unique<SortedColumns>(decisions, most_columns);
+    if (decisions.wanted == cuda_abi::Wanted::weighted_cut) weighted_ = std::make_unique<WeightedCuts>(decisions);
     if (decisions.wanted == cuda_abi::Wanted::mdlp) mdlp_ = std::make_unique<Mdlp>(decisions);
     if (decisions.wanted == cuda_abi::Wanted::global) global_ = std::make_unique<GlobalCuts>(n_rows_);
   } else if (n_rows_ > kShortRows) {
@@ -131,7 +134,13 @@ double CutSession::collect(int number, cuda_abi::Cut* cuts) {
 }
 
 double CutSession::cut_sorted(std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n) {
-  const double seconds = mdlp_->cut(*sorted_, gains_.there(), n_cuts, cuts, n, slots_[0].stream);
+  const double seconds = mdlp_->cut(*sorted_, searched(), n_cuts, cuts, n, slots_[0].stream);
+  sorted_->forget();
+  return seconds;
+}
+
+double CutSession::weighted_cuts(cuda_abi::WeightedCut* cuts) {
+  const double seconds = weighted_->find(*sorted_, searched(), cuts, slots_[0].stream);
   sorted_->forget();
   return seconds;
 }

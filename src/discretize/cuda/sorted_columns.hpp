@@ -5,11 +5,20 @@
 
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
+#include "discretize/cuda/gains.hpp"
 #include "discretize/cuda/job.hpp"
 #include "discretize/cuda/long_sorter.hpp"
 #include "discretize/cuda_abi.hpp"
 
 namespace stope::discretize::cuda {
+
+/// What a search reads of sorted columns. All pointers point to the GPU's memory.
+struct SearchedColumns {
+  LongOrders orders;
+  const std::int64_t* weights;  ///< of each row, in kWeightUnit; null: 1 each
+  int n_classes;
+  Gains gains;
+};
 
 class SortedColumns {
  public:
