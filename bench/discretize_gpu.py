@@ -53,6 +53,7 @@ SETS = (
     ("md-global", 161, 61_359, 2, "noise", "no", 0),
     ("md-global", 1_000, 20_000, 2, "noise", "no", 0),
     ("md-global", 8_000, 100, 2, "noise", "no", 0),
+    ("md-global", 161, 61_359, 2, "noise", "yes", 0),
 ) + tuple((job, rows, columns, 2, "noise", "yes", 0) for job in ("pairs", "gini", "entropy") for rows, columns in ((161, 61_359), (100_000, 100)))
 # name, rows, columns, classes, permutations; milliseconds that a call may take
 PERMUTATIONS = (

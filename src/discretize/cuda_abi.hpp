@@ -35,8 +35,8 @@ struct Decisions {
   Score score = Score::pairs;
   Wanted wanted = Wanted::best_cut;  ///< mdlp: the score is `entropy`; global: `pairs`. Only best_cut has permutations
   std::int64_t most_sorted = 0;  ///< but for best_cut: columns that may be sorted before a search, of several pieces
-  /// The weight of each row in kWeightUnit, for weighted_cut and perhaps mdlp; then `totals` are sums of weights. They
-  /// are above 0, and their sum is below 2^62. Null: 1 each.
+  /// The weight of each row in kWeightUnit, for weighted_cut and perhaps mdlp and global; then `totals` are sums of
+  /// weights. They are above 0, and their sum is below 2^62. Null: 1 each.
   const std::int64_t* weights = nullptr;
 };
 
@@ -72,8 +72,9 @@ struct WeightedCut {
   std::uint32_t low_row, high_row;
 };
 
-/// Rows and columns that md-global takes at most.
-inline constexpr std::int64_t kMostGlobalRows = std::int64_t{1} << 13, kMostGlobalColumns = std::int64_t{1} << 25;
+/// Rows, rows with weights, and columns that md-global takes at most.
+inline constexpr std::int64_t kMostGlobalRows = std::int64_t{1} << 13, kMostWeightedGlobalRows = std::int64_t{1} << 11,
+                              kMostGlobalColumns = std::int64_t{1} << 25;
 
 /// A row in md-global: its block, its cell (the rows of its class in the block), and how many rows of the block are not
 /// in the cell.
@@ -85,11 +86,13 @@ inline constexpr std::uint16_t kNoBlock = 0xffff;
 struct RowBlocks {
   const BlockRow* rows;
   std::int32_t n_blocks, n_cells;
+  const std::int64_t* others;  ///< with weights: the weight of each row's block that is not in its cell; else null
 };
-/// The cut that separates most pairs of rows of different classes within blocks; if equal, that of the lowest column,
-/// then the lowest. It lies above the value of a row. 0 pairs: there is none.
+/// The cut that separates most pairs of rows of different classes within blocks, or most weight of pairs; if equal,
+/// that of the lowest column, then the lowest. It lies above the value of a row. 0 pairs: there is none.
 struct GlobalBest {
-  std::int64_t pairs, column, row;
+  std::uint64_t pairs, high_pairs;  ///< the low 64 bits, and the others
+  std::int64_t column, row;
 };
 
 inline constexpr int kSlots = 2;

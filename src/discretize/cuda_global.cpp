@@ -14,7 +14,9 @@ using device::checked_call;
 
 const char* why_no_global_on_gpu(const DecisionProblem& problem) {
   if (problem.pure()) return "there is one class, and nothing to cut";
-  if (problem.weighted) return "GPUs choose the cuts of md-global without weights only";
+  if (problem.weighted && problem.n_rows > cuda_abi::kMostWeightedGlobalRows) {
+    return "GPUs choose the cuts of md-global in up to 2,048 rows with weights";
+  }
   if (problem.n_rows > cuda_abi::kMostGlobalRows) return "GPUs choose the cuts of md-global in up to 8,192 rows";
   if (problem.n_attributes() > cuda_abi::kMostGlobalColumns) {
     return "GPUs choose the cuts of md-global in up to 2^25 columns";
@@ -31,7 +33,8 @@ GlobalColumns::GlobalColumns(const DecisionProblem& problem, const std::vector<i
                                 .n_rows = classes.n_rows(),
                                 .n_classes = classes.n(),
                                 .type = cuda_abi::Type::float32,
-                                .wanted = cuda_abi::Wanted::global};
+                                .wanted = cuda_abi::Wanted::global,
+                                .weights = problem.weighted ? problem.weights.data() : nullptr};
   sort(sorts_.floats, decisions, gpus);
   decisions.type = cuda_abi::Type::float64;
   sort(sorts_.doubles, decisions, gpus);
@@ -66,15 +69,16 @@ cuda_abi::GlobalBest GlobalColumns::next_cut(const cuda_abi::RowBlocks& blocks) 
     checked_call([&](Failure* failure) {
       return cut_functions().next_cut(share.session.get(), &blocks, &share.best, &seconds, failure);
     });
-    if (share.best.pairs > 0) share.best.column = share.attributes[static_cast<std::size_t>(share.best.column)];
+    if (pairs_of(share.best) > 0) {
+      share.best.column = share.attributes[static_cast<std::size_t>(share.best.column)];
+    }
   };
   pool_->parallel_for(std::ssize(shares_), run_.cancel,
                       [&](std::int64_t i, int) { ask(shares_[static_cast<std::size_t>(i)]); });
   cuda_abi::GlobalBest best{};
   for (const Share& share : shares_) {
-    const bool is_better = share.best.pairs > best.pairs ||
-                           (share.best.pairs == best.pairs && best.pairs > 0 && share.best.column < best.column);
-    if (is_better) best = share.best;
+    const Int128 pairs = pairs_of(share.best), most = pairs_of(best);
+    if (pairs > most || (pairs == most && most > 0 && share.best.column < best.column)) best = share.best;
   }
   return best;
 }

@@ -9,9 +9,14 @@
 #include "discretize/cuda_abi.hpp"
 #include "discretize/cuda_pieces.hpp"
 #include "discretize/problem.hpp"
+#include "discretize/score.hpp"
 #include "stope/run.hpp"
 
 namespace stope::discretize {
+
+inline Int128 pairs_of(const cuda_abi::GlobalBest& best) {
+  return static_cast<Int128>(best.high_pairs) << 64 | static_cast<Int128>(best.pairs);
+}
 
 /// Returns why GPUs cannot choose the cuts of md-global, or null if they can.
 const char* why_no_global_on_gpu(const DecisionProblem& problem);

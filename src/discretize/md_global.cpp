@@ -94,6 +94,7 @@ class GlobalSearch {
       on_gpus_ = std::make_unique<GlobalColumns>(problem, gpus, run);
       wanted_ = on_gpus_->symbolic();
       of_gpus_.resize(static_cast<std::size_t>(problem.n_rows));
+      if (problem.weighted) others_.resize(of_gpus_.size());
     } else {
       wanted_.resize(problem.attributes.size());
       std::iota(wanted_.begin(), wanted_.end(), std::int64_t{0});
@@ -214,15 +215,18 @@ class GlobalSearch {
     for (std::size_t row = 0; row < of_gpus_.size(); ++row) {
       const auto block = static_cast<std::size_t>(blocks_.block_of[row]),
                  cell = static_cast<std::size_t>(blocks_.cell_of[row]);
+      const std::int64_t others = blocks_.block_total[block] - blocks_.cell_total[cell];
       of_gpus_[row] = {static_cast<std::uint16_t>(block), static_cast<std::uint16_t>(cell),
-                       static_cast<std::int32_t>(blocks_.block_total[block] - blocks_.cell_total[cell])};
+                       problem_.weighted ? 0 : static_cast<std::int32_t>(others)};
+      if (problem_.weighted) others_[row] = others;
     }
     const cuda_abi::GlobalBest best =
         on_gpus_->next_cut({.rows = of_gpus_.data(),
                             .n_blocks = static_cast<std::int32_t>(blocks_.block_total.size()),
-                            .n_cells = static_cast<std::int32_t>(blocks_.cell_total.size())});
-    if (best.pairs == 0) return {.attribute = problem_.n_attributes()};
-    return {best.pairs, best.column, best.row};
+                            .n_cells = static_cast<std::int32_t>(blocks_.cell_total.size()),
+                            .others = problem_.weighted ? others_.data() : nullptr});
+    if (pairs_of(best) == 0) return {.attribute = problem_.n_attributes()};
+    return {pairs_of(best), best.column, best.row};
   }
 
   Choice next_choice() {
@@ -323,6 +327,7 @@ class GlobalSearch {
   std::vector<std::int64_t> wanted_;  // the attributes that the CPU searches
   std::unique_ptr<GlobalColumns> on_gpus_;
   std::vector<cuda_abi::BlockRow> of_gpus_;
+  std::vector<std::int64_t> others_;  // with weights only
   std::vector<Int128> bounds_;
   Blocks blocks_;
 };

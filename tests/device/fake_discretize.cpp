@@ -267,16 +267,25 @@ int next_cut(Session* session, const RowBlocks* blocks, GlobalBest* best, double
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "the GPU was lost");
   *best = {};
   *gpu_seconds = 1e-3;
+  discretize::Int128 most = 0;
   for (std::size_t column = 0; column < session->orders.size(); ++column) {
     const Session::Order& order = session->orders[column];
     std::vector<std::int64_t> in_block(static_cast<std::size_t>(blocks->n_blocks)),
         in_cell(static_cast<std::size_t>(blocks->n_cells));
-    std::int64_t pairs = 0;
+    discretize::Int128 pairs = 0;
     for (std::size_t i = 0; i < order.rows.size(); ++i) {
-      const BlockRow& row = blocks->rows[order.rows[i]];
-      pairs += row.others - 2 * (in_block[row.block]++ - in_cell[row.cell]++);
-      if (!order.differs[i] || pairs <= best->pairs) continue;
-      *best = {pairs, static_cast<std::int64_t>(column), static_cast<std::int64_t>(order.rows[i])};
+      const std::size_t number = order.rows[i];
+      const BlockRow& row = blocks->rows[number];
+      const std::int64_t weight = weight_of(*session, number);
+      const std::int64_t others = blocks->others == nullptr ? row.others : blocks->others[number];
+      pairs += static_cast<discretize::Int128>(weight) *
+               (others - 2 * static_cast<discretize::Int128>(in_block[row.block] - in_cell[row.cell]));
+      in_block[row.block] += weight;
+      in_cell[row.cell] += weight;
+      if (!order.differs[i] || pairs <= most) continue;
+      most = pairs;
+      *best = {static_cast<std::uint64_t>(pairs), static_cast<std::uint64_t>(pairs >> 64),
+               static_cast<std::int64_t>(column), static_cast<std::int64_t>(number)};
     }
   }
   return 0;

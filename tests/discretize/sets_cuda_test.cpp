@@ -68,6 +68,10 @@ TEST_F(SetsOnGpu, ByMdGlobalAreTheCpus) {
   EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 60, 8192, 12, 52, kGlobal), 300);
   EXPECT_GT(expect_the_processors_sets_of_random_tables(sessions(2), 50, 2000, 12, 53, kGlobal), 200);
 }
+TEST_F(SetsOnGpu, ByMdGlobalWithWeightsAreTheCpus) {
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 1000, 200, 12, 56, kGlobal, true), 3000);
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", 60, 2048, 12, 57, kGlobal, true), 200);
+}
 TEST_F(SetsOnGpu, ByMdGlobalOfAsManyRowsAsItTakes) {
   Random random(54);
   for (const std::int64_t n_rows : {std::int64_t{8191}, std::int64_t{8192}}) {
@@ -91,7 +95,9 @@ TEST_F(SetsOnGpu, EveryKernel) {
       const Table table = cut_decisions(random, n_rows, 12, n_classes, true);
       expect_the_processors_sets(table, "cuda");
       expect_the_processors_sets(table, "cuda", kGlobal);
-      expect_the_processors_sets(cut_decisions(random, n_rows, 6, n_classes, true, true), "cuda");
+      const Table weighted = cut_decisions(random, n_rows, 6, n_classes, true, true);
+      expect_the_processors_sets(weighted, "cuda");
+      expect_the_processors_sets(weighted, "cuda", kGlobal, n_rows <= 2048);
     }
   }
 }

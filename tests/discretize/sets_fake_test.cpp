@@ -62,6 +62,11 @@ TEST_F(FakeSets, ByMdGlobalAreTheProcessors) {
   EXPECT_EQ(expect_the_processors_sets(of, "cuda", {.missing = MissingPolicy::value, .max_cuts = 3}), 3);
 }
 
+TEST_F(FakeSets, ByMdGlobalWithWeightsAreTheProcessors) {
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda", repeated(100, 30), 200, 12, 13, kGlobal, true), 200);
+  EXPECT_GT(expect_the_processors_sets_of_random_tables("cuda:1,1", repeated(30, 12), 200, 12, 14, kGlobal, true), 30);
+}
+
 // Every column must stay sorted on its GPU.
 TEST_F(FakeSets, ByMdGlobalKeepToTheMemoryLimit) {
   Random random(11);
@@ -94,8 +99,8 @@ TEST_F(FakeSets, WhatGpusDoNotDoIsTheProcessors) {
     EXPECT_EQ(report.reason, why);
     EXPECT_EQ(report.device_reason, "");
   };
-  const Table weighted = random_decisions(random, {60, 5, 1, 2, true, false});
-  expect_left(weighted, kGlobal, "GPUs choose the cuts of md-global without weights only");
+  expect_left(cut_decisions(random, 5000, 1, 2, false, true), kGlobal,
+              "GPUs choose the cuts of md-global in up to 2,048 rows with weights");
   expect_left(cut_decisions(random, 8193, 1, 2, false), kGlobal,
               "GPUs choose the cuts of md-global in up to 8,192 rows");
   expect_left(cut_decisions(random, 50, 3, 2, false), {.method = DiscretizeMethod::chimerge}, "");

@@ -52,7 +52,7 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     sorted_ = std::make_unique<SortedColumns>(decisions, most_columns);
     if (decisions.wanted == cuda_abi::Wanted::weighted_cut) weighted_ = std::make_unique<WeightedCuts>(decisions);
     if (decisions.wanted == cuda_abi::Wanted::mdlp) mdlp_ = std::make_unique<Mdlp>(decisions);
-    if (decisions.wanted == cuda_abi::Wanted::global) global_ = std::make_unique<GlobalCuts>(n_rows_);
+    if (decisions.wanted == cuda_abi::Wanted::global) global_ = std::make_unique<GlobalCuts>(decisions);
   } else if (n_rows_ > kShortRows) {
     long_ = std::make_unique<LongCuts>(decisions, most_columns);
   }

@@ -33,7 +33,7 @@ class CutSession {
   double cut_sorted(std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n);
   double weighted_cuts(cuda_abi::WeightedCut* cuts);
   double next_cut(const cuda_abi::RowBlocks& blocks, cuda_abi::GlobalBest* best) {
-    return global_->best(*sorted_, blocks, best, slots_[0].stream);
+    return global_->best(*sorted_, searched().weights, blocks, best, slots_[0].stream);
   }
   void highest(std::int32_t* to) const { permutations_->highest(to); }
 
