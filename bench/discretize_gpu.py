@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times best cuts, also by Gini and entropy, permutations of the labels and trees on a GPU. Rivals are PyTorch (sort and
+"""Times best cuts, also by Gini and entropy, permutations of the labels, sets of cuts and trees on a GPU. Rivals are PyTorch (sort and
 running sums for cuts, its sort for the sort) and floors measured in the same run. Every case but the largest is compared with the CPU's answer, bit for bit. Writes every
 sample to bench/results/discretize_gpu_<gpu>_<date>.json.
 
@@ -40,6 +40,21 @@ CUTS = (
 # criterion, rows, columns, classes
 GAINS = tuple((criterion, rows, columns, classes) for criterion in ("gini", "entropy")
               for rows, columns, classes in ((161, 61_359, 2), (161, 61_359, 10), (1_000, 20_000, 2), (100_000, 100, 2), (100_000, 100, 10)))
+# job, rows, columns, classes, labels, weights, the most cuts (of md-global; 0: any)
+SETS = (
+    ("mdlp", 161, 61_359, 2, "shift", "no", 0),
+    ("mdlp", 161, 61_359, 10, "shift", "no", 0),
+    ("mdlp", 1_000, 20_000, 2, "shift", "no", 0),
+    ("mdlp", 100_000, 100, 2, "shift", "no", 0),
+    ("mdlp", 1_000_000, 20, 2, "shift", "no", 0),
+    ("mdlp", 1_000_000, 20, 10, "shift", "no", 0),
+    ("mdlp", 161, 61_359, 2, "shift", "yes", 0),
+    ("mdlp", 1_000_000, 20, 2, "shift", "yes", 0),
+    ("md-global", 161, 61_359, 2, "noise", "no", 0),
+    ("md-global", 1_000, 20_000, 2, "noise", "no", 0),
+    ("md-global", 8_000, 100, 2, "noise", "no", 0),
+    ("md-global", 161, 61_359, 2, "noise", "yes", 0),
+) + tuple((job, rows, columns, 2, "noise", "yes", 0) for job in ("pairs", "gini", "entropy") for rows, columns in ((161, 61_359), (100_000, 100)))
 # name, rows, columns, classes, permutations; milliseconds that a call may take
 PERMUTATIONS = (
     ("permutations 161 x 61,359, 1,000", 161, 61_359, 2, 1000, 150),
@@ -149,6 +164,16 @@ def gains(args, case):
     return {"case": name, "stope": found}
 
 
+def sets(args, case):
+    job, rows, columns, classes, label, weights, most = case
+    name = f"sets: {job} {rows:,} x {columns:,}, {classes} classes, weights {weights}"
+    found = ours(args, job=job, rows=rows, columns=columns, classes=classes, label=label, weights=weights, max_cuts=most, repeats=min(args.repeats, 5))
+    work = f"sort {median(found, 'sort_ms'):.3f}, search {median(found, 'search_ms'):.3f}" if "sort_ms" in found else f"gpu {median(found, 'gpu_ms'):.3f}"
+    print(f"{name}: {work}, call {median(found, 'call_ms'):.2f}, processor {median(found, 'cpu_ms'):.2f}, cuts {found.get('cuts')}, same "
+          f"{found.get('same', found)}", flush=True)
+    return {"case": name, "stope": found}
+
+
 def permutations(args, case):
     name, rows, columns, classes, n, target = case
     found = ours(args, job="permutations", rows=rows, columns=columns, classes=classes, permutations=n, repeats=min(args.repeats, 10))
@@ -225,6 +250,7 @@ def main():
         sys.exit("no GPU")
     jobs = [(case[0], lambda case=case: cuts(args, case)) for case in CUTS] + [(case[0], lambda case=case: tree(args, case)) for case in TREES]
     jobs += [(case[0], lambda case=case: permutations(args, case)) for case in PERMUTATIONS]
+    jobs += [(f"sets {case[0]}", lambda case=case: sets(args, case)) for case in SETS]
     jobs += [(case[0], lambda case=case: gains(args, case)) for case in GAINS]
     jobs += [(case[0], lambda case=case: gain_tree(args, case)) for case in GAIN_TREES]
     jobs += [("sort", lambda: sort(args)), ("level", lambda: level(args)), ("command", lambda: command(args))]

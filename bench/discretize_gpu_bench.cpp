@@ -1,13 +1,16 @@
-// Times best cuts, permutations and trees on a GPU, on a made table of float32 columns, and compares them with the
-// CPU's. Prints one JSON object for discretize_gpu.py.
+// Times best cuts, permutations, sets of cuts and trees on a GPU, on a made table of float32 columns, and compares them
+// with the CPU's. Prints one JSON object for discretize_gpu.py.
 //
-//   discretize_gpu_bench job=cuts|gini|entropy|permutations|tree|gini-tree|entropy-tree rows= columns= classes= (2)
-//                        label=noise|rule depth= (of trees: any) permutations= (1000) repeats= (20)
-//                        threads= (all; of cuts) check=yes|no
+//   discretize_gpu_bench job=cuts|pairs|gini|entropy|permutations|mdlp|md-global|tree|gini-tree|entropy-tree
+//                        rows= columns= classes= (2) label=noise|rule|shift depth= (of trees: any)
+//                        permutations= (1000) max_cuts= (of md-global: any) weights=no|yes (of pairs, gini, entropy,
+//                        mdlp) repeats= (20) threads= (all; of cuts) check=yes|no
 //
-//   gpu_ms   the GPU's work without copies: cuts, also under permutations; or sorting and growing (sort_ms, grow_ms)
-//   copy_ms  cuts: wall time from columns in the host's pinned memory to cuts in the host's memory
-//   call_ms  wall time from a table in the host's memory to cuts or a tree there; first_ms is that of the first call,
+//   label    noise: independent of the columns; rule: of two of them; shift: every tenth column is shifted by it
+//   gpu_ms   the GPU's work without copies (with weights: without the sort; mdlp: sort_ms and search_ms): cuts, also
+//   under permutations; or sorting and growing (sort_ms, grow_ms) copy_ms  cuts: wall time from columns in the host's
+//   pinned memory to cuts in the host's memory call_ms  wall time from a table in the host's memory to cuts or a tree
+//   there; first_ms is that of the first call,
 //            with the start of the driver. A call for cuts has these parts, each timed by itself:
 //              begin_ms   free memory asked for, a session made: its memory, streams, classes
 //              gather_ms  columns copied to pinned memory, all threads (as many as a call starts)
@@ -32,6 +35,7 @@
 #include "discretize/best_cut.hpp"
 #include "discretize/cuda_abi.hpp"
 #include "discretize/cuda_cuts.hpp"
+#include "discretize/cut_methods.hpp"
 #include "discretize/permuted_classes.hpp"
 #include "discretize/present_classes.hpp"
 #include "discretize/stage_columns.hpp"
@@ -77,7 +81,8 @@ auto time_processor(const Find& find, const char* name = "cpu_ms") {
 }
 
 // noise: labels are independent of the values. rule: they follow the sum of two columns, and a tenth of them is wrong.
-Table make(std::int64_t rows, std::int64_t columns, std::int64_t classes, bool by_rule) {
+Table make(std::int64_t rows, std::int64_t columns, std::int64_t classes, const std::string& label_is, bool weighted) {
+  const bool by_rule = label_is == "rule";
   stope::bench::TableKind kind;
   kind.n_columns = columns;
   Table table = stope::bench::TableMaker(kind).table(rows, 1);
@@ -94,8 +99,18 @@ Table make(std::int64_t rows, std::int64_t columns, std::int64_t classes, bool b
     }
     labels[static_cast<std::size_t>(row)] = label;
   }
+  for (std::int64_t c = 0; label_is == "shift" && c < columns; c += 10) {
+    auto& x = std::get<stope::Buffer<float>>(table.columns[static_cast<std::size_t>(c)].data);
+    for (std::int64_t row = 0; row < rows; ++row)
+      x[row] += 0.2F * static_cast<float>(labels[static_cast<std::size_t>(row)]);
+  }
   table.columns.push_back(stope::make_nominal("label", labels, names));
   table.columns.back().role = stope::Role::label;
+  if (!weighted) return table;
+  std::vector<double> weights(labels.size());
+  for (double& w : weights) w = random.uniform() + 0.5;
+  table.columns.push_back(stope::make_numeric("weight", weights));
+  table.columns.back().role = stope::Role::weight;
   return table;
 }
 
@@ -223,7 +238,7 @@ bool time_cuts(const Table& table, std::int64_t repeats, int threads, bool check
   return true;
 }
 
-// Cuts by Gini or entropy.
+// Cuts by Gini or entropy, or with weights.
 bool time_gains(const Table& table, stope::Criterion criterion, std::int64_t repeats, bool check) {
   namespace d = stope::discretize;
   const d::DecisionProblem problem = d::make_problem(table, stope::MissingPolicy::error);
@@ -243,9 +258,76 @@ bool time_gains(const Table& table, stope::Criterion criterion, std::int64_t rep
   const d::BestCutRun want = time_processor([&] { return find("cpu"); });
   for (std::int64_t a = 0; a < want.best.size(); ++a) {
     const d::AttributeBest &g = found.best[a], &w = want.best[a];
-    if (g.found != w.found || g.worth.gain != w.worth.gain || g.cut != w.cut) return false;
+    if (g.found != w.found || g.worth.gain != w.worth.gain || g.worth.w != w.worth.w || g.cut != w.cut) return false;
   }
   return true;
+}
+
+// MDLP of columns that are one piece, already in pinned memory.
+void time_mdlp(const stope::discretize::DecisionProblem& problem, std::int64_t repeats) {
+  namespace abi = stope::discretize::cuda_abi;
+  const abi::Functions& functions = *stope::device::cuda().functions->discretize;
+  const stope::discretize::PresentClasses classes(problem);
+  const std::int64_t n = problem.n_attributes();
+  const abi::Decisions decisions = {.classes = classes.of_row.data(),
+                                    .totals = classes.totals.data(),
+                                    .n_rows = classes.n_rows(),
+                                    .n_classes = classes.n(),
+                                    .type = abi::Type::float32,
+                                    .score = abi::Score::entropy,
+                                    .wanted = abi::Wanted::mdlp,
+                                    .most_sorted = n,
+                                    .weights = problem.weighted ? problem.weights.data() : nullptr};
+  abi::Session* session = nullptr;
+  checked_call([&](auto* failure) { return functions.create(0, &decisions, n, &session, failure); });
+  auto* to = static_cast<float*>(functions.columns(session, 0));
+  for (const auto& attribute : problem.attributes) {
+    attribute.with_numbers([&](const auto* x) { to = std::copy_n(x, problem.n_rows, to); });
+  }
+  std::vector<std::int32_t> n_cuts(static_cast<std::size_t>(n));
+  const abi::SetCut* cuts = nullptr;
+  std::int64_t n_found = 0;
+  std::vector<double> sort, search;
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    double seconds = 0.0;
+    checked_call([&](auto* failure) { return functions.submit(session, 0, n, failure); });
+    checked_call([&](auto* failure) { return functions.collect(session, 0, nullptr, &seconds, failure); });
+    sort.push_back(1e3 * seconds);
+    checked_call([&](auto* failure) {
+      return functions.cut_sorted(session, n_cuts.data(), &cuts, &n_found, &seconds, failure);
+    });
+    search.push_back(1e3 * seconds);
+  }
+  functions.destroy(session);
+  print("sort_ms", sort);
+  print("search_ms", search);
+  const std::int64_t undecided = std::ranges::count(n_cuts, static_cast<std::int32_t>(abi::kUndecided));
+  std::printf("\"undecided\": %lld, ", static_cast<long long>(undecided));
+}
+
+bool time_sets(const Table& table, const stope::DiscretizeOptions& options, std::int64_t repeats, bool check) {
+  namespace d = stope::discretize;
+  stope::BackendReport report;
+  const auto find = [&](const char* device) { return d::cuts_without_tree(table, options, on(device), report); };
+  std::vector<double> call;
+  stope::CutSet found = find("cuda");
+  for (std::int64_t i = 0; i < repeats; ++i) {
+    const Clock::time_point start = Clock::now();
+    found = find("cuda");
+    call.push_back(milliseconds_since(start));
+  }
+  print("call_ms", call);
+  if (options.method == stope::DiscretizeMethod::mdlp) {
+    time_mdlp(d::make_problem(table, options.missing), repeats);
+  }
+  std::int64_t n = 0;
+  for (const stope::AttributeCuts& one : found) n += one.size();
+  std::printf("\"cuts\": %lld, ", static_cast<long long>(n));
+  if (!check) return true;
+  const stope::CutSet want = time_processor([&] { return find("cpu"); });
+  return std::ranges::equal(found, want, [](const stope::AttributeCuts& a, const stope::AttributeCuts& b) {
+    return a.name == b.name && a.numbers == b.numbers;
+  });
 }
 
 bool time_permutations(const Table& table, std::int64_t n, std::int64_t repeats, bool check) {
@@ -317,16 +399,21 @@ void run(stope::bench::Words words) {
   const std::string job = words.text("job", "cuts");
   const std::int64_t rows = words.integer("rows", 161), columns = words.integer("columns", 1000);
   const std::int64_t classes = words.integer("classes", 2), depth = words.integer("depth", -1);
-  const bool by_rule = words.text("label", "noise") == "rule", check = words.text("check", "yes") == "yes";
+  const std::string label = words.text("label", "noise");
+  const bool weighted = words.text("weights", "no") == "yes", check = words.text("check", "yes") == "yes";
+  const std::int64_t max_cuts = words.integer("max_cuts", 0);
   const std::int64_t repeats = words.integer("repeats", 20), permutations = words.integer("permutations", 1000);
   const auto threads = static_cast<int>(words.integer("threads", 0));  // of cuts
   words.done();
-  const Table table = make(rows, columns, classes, by_rule);
+  const Table table = make(rows, columns, classes, label, weighted);
   std::printf("{");
   using stope::Criterion;
   const bool is_same = job == "tree"           ? time_tree(table, Criterion::discernibility, depth, repeats, check)
                        : job == "gini-tree"    ? time_tree(table, Criterion::gini, depth, repeats, check)
                        : job == "entropy-tree" ? time_tree(table, Criterion::entropy, depth, repeats, check)
+                       : job == "mdlp" ? time_sets(table, {.method = stope::DiscretizeMethod::mdlp}, repeats, check)
+                       : job == "md-global"    ? time_sets(table, {.max_cuts = max_cuts}, repeats, check)
+                       : job == "pairs"        ? time_gains(table, Criterion::discernibility, repeats, check)
                        : job == "gini"         ? time_gains(table, Criterion::gini, repeats, check)
                        : job == "entropy"      ? time_gains(table, Criterion::entropy, repeats, check)
                        : job == "permutations" ? time_permutations(table, permutations, repeats, check)

@@ -106,7 +106,7 @@ capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/nul
 programs=("$knn" "$build/tests/gram_test" "$build/tests/stats_test" "$build/tests/discretize_test" "$build/tests/tree_test")
 cases='KernelsCuda.*:ScansOf*:DistancesOf*:SearchesThroughBoxesCuda.*:EveryMeasureCuda.Matrices*:VotesCuda.Random*'
 cases+=':DeviceArraysCuda.L*:DeviceArraysCuda.A*:DevicePredictionsCuda.P*:FitFromGpuCuda.P*:FitFromGpuCuda.L*'
-cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:GainsOnGpu.EveryKernel:PermutationsOnGpu.EveryKernel:TreesOnGpu.EveryKernel:GainTreesOnGpu.EveryKernel'
+cases+=':GramKernelsCuda.*:OnGpu.EveryKernel*:CutsOnGpu.EveryKernel:GainsOnGpu.EveryKernel:SetsOnGpu.EveryKernel:WeightedCutsOnGpu.EveryKernel:PermutationsOnGpu.EveryKernel:TreesOnGpu.EveryKernel:GainTreesOnGpu.EveryKernel'
 # Kept memory would hide leaks, bytes behind a block's end, and bytes that nobody wrote.
 # sanitized TOOL CASES [OPTION...]: with fewer tests than processes, some processes never use CUDA.
 sanitized() {
@@ -127,7 +127,7 @@ suite failing 4 "$knn" --gtest_filter='FailingKernelCuda.*'
 suite search 5 "$knn" --gtest_filter='*/cuda:FilterBounds.*:FilterProperty.LargerTables'
 suite gram 4 "$build/tests/gram_test" --gtest_filter='Gram.*:GramKernelsCuda.*'
 suite stats 5 "$build/tests/stats_test" --gtest_filter='OnGpu.*'
-suite discretize 10 "$build/tests/discretize_test" --gtest_filter='*CutsOnGpu.*:GainsOnGpu.*:PermutationsOnGpu.*'
+suite discretize 10 "$build/tests/discretize_test" --gtest_filter='*CutsOnGpu.*:GainsOnGpu.*:SetsOnGpu.*:PermutationsOnGpu.*'
 suite trees 10 "$build/tests/tree_test" --gtest_filter='*TreesOnGpu.*'
 suite goldens 1 env STOPE_BACKEND=cuda "$build/tests/rapidminer_goldens_test" \
   --gtest_filter='-*Classification*DynamicTimeWarping*' # slow, and in another test's lists

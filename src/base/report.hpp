@@ -92,14 +92,14 @@ class JobTime {
  public:
   explicit JobTime(const RunOptions& run) : run_(run), running_(run) {}
   void hand(std::string_view job, int threads) const {
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
     hand_report(run_, job,
                 BackendReport{.backend = "scalar",
                               .reason = {},
                               .device_reason = run_.device == "auto" ? "auto: GPUs have no part in it" : "",
                               .threads = threads,
-                              .seconds = seconds.count()});
+                              .seconds = seconds()});
   }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
  private:
   const RunOptions& run_;

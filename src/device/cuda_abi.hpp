@@ -30,7 +30,7 @@ struct ArrayFunctions;  // src/device/array_abi.hpp
 
 /// This number is raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of
 /// another version.
-inline constexpr std::uint32_t kVersion = 19;
+inline constexpr std::uint32_t kVersion = 20;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
@@ -77,7 +77,7 @@ struct TableSizes {
 
 /// Each header that declares a table asserts its number. The core also compares these numbers with the plug-in's. A
 /// table that grew or shrank is refused even if nobody raised kVersion.
-inline constexpr TableSizes kTableSizes = {.knn = 32, .arrays = 4, .gram = 9, .stats = 5, .discretize = 6, .tree = 9};
+inline constexpr TableSizes kTableSizes = {.knn = 32, .arrays = 4, .gram = 9, .stats = 5, .discretize = 9, .tree = 9};
 
 /// Tables hold pointers to functions and nothing else.
 template <class Table>

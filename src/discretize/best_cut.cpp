@@ -15,6 +15,7 @@
 #include "discretize/auto_device.hpp"
 #include "discretize/crew.hpp"
 #include "discretize/cuda_cuts.hpp"
+#include "discretize/cuda_sets.hpp"
 #include "discretize/group_sorter.hpp"
 #include "discretize/permutation_test.hpp"
 #include "discretize/present_classes.hpp"
@@ -166,6 +167,8 @@ device::Decision decide(const DecisionProblem& problem, Criterion criterion, std
                         const char* why_not, const RunOptions& run) {
   if (why_not != nullptr) return device::decide_for_cpu(why_not);
   if (problem.pure()) return device::decide_for_cpu("there is one class, and nothing to cut");
+  if (problem.weighted && !kAutoTakesSets)
+    return device::decide_for_cpu("a GPU finds cuts with weights if it is named");
   std::int64_t n_columns = 0, bytes = 0;
   for (const AttributeForm form : problem.forms) {
     if (form == AttributeForm::codes) continue;

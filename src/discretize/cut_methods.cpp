@@ -9,7 +9,11 @@
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
+#include "device/auto_gpu.hpp"
+#include "device/backend.hpp"
 #include "discretize/crew.hpp"
+#include "discretize/cuda_global.hpp"
+#include "discretize/cuda_sets.hpp"
 #include "discretize/interval_method.hpp"
 #include "discretize/md_global.hpp"
 #include "discretize/problem.hpp"
@@ -77,9 +81,10 @@ AttributeCuts every_value(const Attribute& attribute, std::int64_t n_rows) {
   return cuts;
 }
 
-CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
+// Finds the cuts of some attributes, each by itself.
+void each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run,
+                    const std::vector<std::int64_t>& wanted, CutSet& cuts) {
   const std::unique_ptr<IntervalMethod> method = make_method(problem, options);
-  CutSet cuts(problem.attributes.size());
   const std::int64_t of_column = checked::mul(problem.n_rows, kScratchBytesPerRow);
   const std::int64_t of_method = method->bytes(problem.n_rows);
   const Storage storage = storage_within(of_column, memory_budget(run));
@@ -87,38 +92,59 @@ CutSet each_by_itself(const DecisionProblem& problem, const DiscretizeOptions& o
                  run);
   ThreadPool pool(threads_within(checked::add(of_column, of_method), run));
   std::vector<Scratch> scratch(static_cast<std::size_t>(pool.size()));
-  const std::int64_t work = checked::mul(problem.n_attributes(), problem.n_rows);
+  const std::int64_t work = checked::mul(std::ssize(wanted), problem.n_rows);
   tell_progress(run, "cuts", 0, work);  // a first column may take long
   PhaseProgress progress(run, "cuts", work);
   const auto find = [&](std::int64_t begin, std::int64_t end, int worker) {
     Scratch& mine = scratch[static_cast<std::size_t>(worker)];
-    for (std::int64_t a = begin; a < end; ++a) {
-      const Attribute& attribute = problem.attributes[static_cast<std::size_t>(a)];
-      AttributeCuts& found = cuts[static_cast<std::size_t>(a)];
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto a = static_cast<std::size_t>(wanted[static_cast<std::size_t>(i)]);
+      const Attribute& attribute = problem.attributes[a];
       TaskProgress task(progress, run.cancel, problem.n_rows);
       if (attribute.symbolic) {
-        found = every_value(attribute, problem.n_rows);
+        cuts[a] = every_value(attribute, problem.n_rows);
       } else {
         allocate(problem.n_rows, storage, mine);
         sort_present(problem, attribute, mine);
-        found = {attribute.name, false, method->cuts(mine.column, task), {}};
+        cuts[a] = {attribute.name, false, method->cuts(mine.column, task), {}};
       }
       task.finish();
     }
   };
-  for_tasks_of_columns(problem.n_attributes(), problem.n_rows, pool, run.cancel, find, &progress);
-  return cuts;
+  for_tasks_of_columns(std::ssize(wanted), problem.n_rows, pool, run.cancel, find, &progress);
 }
 
-CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run) {
+std::vector<std::int64_t> all_attributes(const DecisionProblem& problem) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(problem.n_attributes()));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  return all;
+}
+
+// The GPUs that are named, if they can find a set of cuts; why_not says what they lack, or is null. None: the CPU finds
+// it. The report says which, and why.
+std::vector<int> named_gpus(const char* why_not, const RunOptions& run, BackendReport& report) {
+  static_assert(!kAutoTakesSets, "say here when auto takes a GPU");
+  const device::BackendChoice choice = device::choose_backend(run);
+  report.device_reason =
+      device::auto_reason(run, why_not != nullptr ? why_not : "a GPU finds these cuts if it is named");
+  if (choice.backend != device::Backend::cuda) return {};
+  report.reason = why_not != nullptr ? why_not : choice.reason;
+  if (why_not != nullptr) return {};
+  report.backend = choice.name;
+  return choice.gpus;
+}
+
+CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run,
+              BackendReport& report) {
   if (options.max_cuts < 0) {
     throw Error(ErrorCode::invalid_argument,
                 "at most " + std::to_string(options.max_cuts) + " cuts: the number is less than 0",
                 {.option = "max_cuts"});
   }
+  const std::vector<int> gpus = named_gpus(why_no_global_on_gpu(problem), run, report);
   std::vector<std::vector<std::int32_t>> values(problem.attributes.size());
   CutSet cuts(problem.attributes.size());
-  for (const GlobalCut& one : global_cuts(problem, options.max_cuts, run)) {
+  for (const GlobalCut& one : global_cuts(problem, options.max_cuts, run, gpus)) {
     const auto a = static_cast<std::size_t>(one.attribute);
     if (problem.attributes[a].symbolic) {
       values[a].push_back(one.value);
@@ -143,12 +169,24 @@ bool looks_at_classes(DiscretizeMethod method) {
   return method != DiscretizeMethod::equal_width && method != DiscretizeMethod::equal_frequency;
 }
 
-CutSet cuts_without_tree(const Table& table, const DiscretizeOptions& options, const RunOptions& run) {
+CutSet cuts_without_tree(const Table& table, const DiscretizeOptions& options, const RunOptions& run,
+                         BackendReport& report) {
   const auto target = looks_at_classes(options.method) ? Target::needed : Target::unused;
   const DecisionProblem problem = make_problem(table, options.missing, run, target);
   require_telling_names(table, problem);
-  CutSet cuts = options.method == DiscretizeMethod::md_global ? global(problem, options, run)
-                                                              : each_by_itself(problem, options, run);
+  report.backend = "scalar";
+  report.device_reason = device::auto_reason(run, "GPUs find no sets of cuts by this method");
+  CutSet cuts(problem.attributes.size());
+  if (options.method == DiscretizeMethod::md_global) {
+    cuts = global(problem, options, run, report);
+  } else {
+    const std::vector<int> gpus = options.method == DiscretizeMethod::mdlp
+                                      ? named_gpus(why_no_mdlp_on_gpu(problem), run, report)
+                                      : std::vector<int>();
+    const std::vector<std::int64_t> wanted =
+        gpus.empty() ? all_attributes(problem) : mdlp_on_gpus(problem, gpus, run, cuts);
+    if (!wanted.empty()) each_by_itself(problem, options, run, wanted, cuts);
+  }
   std::erase_if(cuts, [](const AttributeCuts& one) { return one.size() == 0; });
   return cuts;
 }

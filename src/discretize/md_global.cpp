@@ -8,12 +8,14 @@
 #include "discretize/md_global.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "base/checked.hpp"
 #include "base/memory.hpp"
 #include "base/progress.hpp"
 #include "base/thread_pool.hpp"
+#include "discretize/cuda_global.hpp"
 #include "discretize/group_sorter.hpp"
 #include "discretize/sorted_rows.hpp"
 #include "discretize/value_order.hpp"
@@ -83,25 +85,33 @@ bool beats(const Choice& a, const Choice& b) {
 
 class GlobalSearch {
  public:
-  GlobalSearch(const DecisionProblem& problem, const RunOptions& run)
+  GlobalSearch(const DecisionProblem& problem, const RunOptions& run, const std::vector<int>& gpus)
       : problem_(problem), run_(run), pool_(threads_within(checked::mul(problem.n_rows, kThreadBytesPerRow), run)) {
     if (problem.n_rows >= static_cast<std::int64_t>(kLastOfValue)) {
       throw Error(ErrorCode::unsupported, "the global method takes at most 2147483647 rows");
     }
-    require_memory(
-        "the orders of all columns and the blocks of rows, for the global method, need",
-        checked::mul(problem.n_rows,
-                     checked::add(checked::mul(problem.n_attributes(), sizeof(std::uint32_t)), kBlockBytesPerRow)),
-        run);
+    if (!gpus.empty()) {
+      on_gpus_ = std::make_unique<GlobalColumns>(problem, gpus, run);
+      wanted_ = on_gpus_->symbolic();
+      of_gpus_.resize(static_cast<std::size_t>(problem.n_rows));
+      if (problem.weighted) others_.resize(of_gpus_.size());
+    } else {
+      wanted_.resize(problem.attributes.size());
+      std::iota(wanted_.begin(), wanted_.end(), std::int64_t{0});
+    }
+    require_memory("the orders of all columns and the blocks of rows, for the global method, need",
+                   checked::mul(problem.n_rows, checked::add(checked::mul(std::ssize(wanted_), sizeof(std::uint32_t)),
+                                                             kBlockBytesPerRow)),
+                   run);
     orders_.resize(problem.attributes.size());
     scratch_.resize(static_cast<std::size_t>(pool_.size()));
     counters_.resize(scratch_.size());
     const Storage storage = storage_within(checked::mul(problem.n_rows, kThreadBytesPerRow), memory_budget(run));
     for (SortScratch& scratch : scratch_) scratch.storage = storage;
     const PhaseProgress phase(run, "sort", 0);
-    pool_.parallel_for(problem.n_attributes(), run.cancel, [&](std::int64_t a, int worker) {
-      make_order(problem_.attributes[static_cast<std::size_t>(a)], orders_[static_cast<std::size_t>(a)],
-                 scratch_[static_cast<std::size_t>(worker)]);
+    pool_.parallel_for(std::ssize(wanted_), run.cancel, [&](std::int64_t i, int worker) {
+      const auto a = static_cast<std::size_t>(wanted_[static_cast<std::size_t>(i)]);
+      make_order(problem_.attributes[a], orders_[a], scratch_[static_cast<std::size_t>(worker)]);
     });
     scratch_.clear();
     divide([](std::int64_t) { return false; });
@@ -199,13 +209,31 @@ class GlobalSearch {
     return best;
   }
 
+  // The best cut of the attributes that GPUs have; without pairs if there is none.
+  Choice choice_of_gpus() {
+    if (on_gpus_ == nullptr) return {.attribute = problem_.n_attributes()};
+    for (std::size_t row = 0; row < of_gpus_.size(); ++row) {
+      const auto block = static_cast<std::size_t>(blocks_.block_of[row]),
+                 cell = static_cast<std::size_t>(blocks_.cell_of[row]);
+      const std::int64_t others = blocks_.block_total[block] - blocks_.cell_total[cell];
+      of_gpus_[row] = {static_cast<std::uint16_t>(block), static_cast<std::uint16_t>(cell),
+                       problem_.weighted ? 0 : static_cast<std::int32_t>(others)};
+      if (problem_.weighted) others_[row] = others;
+    }
+    const cuda_abi::GlobalBest best =
+        on_gpus_->next_cut({.rows = of_gpus_.data(),
+                            .n_blocks = static_cast<std::int32_t>(blocks_.block_total.size()),
+                            .n_cells = static_cast<std::int32_t>(blocks_.cell_total.size()),
+                            .others = problem_.weighted ? others_.data() : nullptr});
+    if (pairs_of(best) == 0) return {.attribute = problem_.n_attributes()};
+    return {pairs_of(best), best.column, best.row};
+  }
+
   Choice next_choice() {
-    std::vector<std::int64_t> order(bounds_.size());
-    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::vector<std::int64_t> order = wanted_;
     const auto bound = [&](std::int64_t a) { return bounds_[static_cast<std::size_t>(a)]; };
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return bound(a) > bound(b); });
-    Choice best;
-    best.attribute = problem_.n_attributes();
+    Choice best = choice_of_gpus();
     const std::size_t at_once = static_cast<std::size_t>(pool_.size()) * 4;
     std::vector<Choice> found;
     for (std::size_t begin = 0; begin < order.size();) {
@@ -296,14 +324,19 @@ class GlobalSearch {
   std::vector<SortScratch> scratch_;
   std::vector<Counters> counters_;
   std::vector<std::vector<std::uint32_t>> orders_;
+  std::vector<std::int64_t> wanted_;  // the attributes that the CPU searches
+  std::unique_ptr<GlobalColumns> on_gpus_;
+  std::vector<cuda_abi::BlockRow> of_gpus_;
+  std::vector<std::int64_t> others_;  // with weights only
   std::vector<Int128> bounds_;
   Blocks blocks_;
 };
 
 }  // namespace
 
-std::vector<GlobalCut> global_cuts(const DecisionProblem& problem, std::int64_t max_cuts, const RunOptions& run) {
-  return GlobalSearch(problem, run).run(max_cuts);
+std::vector<GlobalCut> global_cuts(const DecisionProblem& problem, std::int64_t max_cuts, const RunOptions& run,
+                                   const std::vector<int>& gpus) {
+  return GlobalSearch(problem, run, gpus).run(max_cuts);
 }
 
 }  // namespace stope::discretize

@@ -19,7 +19,9 @@ struct GlobalCut {
 };
 
 /// Returns the cuts in the order in which they are chosen. Ties go to the lowest attribute, then to the lowest cut or
-/// code. max_cuts 0: until no pair can be separated. Throws unsupported beyond 2^31 - 1 rows.
-std::vector<GlobalCut> global_cuts(const DecisionProblem& problem, std::int64_t max_cuts, const RunOptions& run);
+/// code. max_cuts 0: until no pair can be separated. GPUs, if there are any, search the numeric attributes; they must
+/// be able to (why_no_global_on_gpu). Throws unsupported beyond 2^31 - 1 rows.
+std::vector<GlobalCut> global_cuts(const DecisionProblem& problem, std::int64_t max_cuts, const RunOptions& run,
+                                   const std::vector<int>& gpus = {});
 
 }  // namespace stope::discretize

@@ -126,18 +126,14 @@ class Mdlp final : public IntervalMethod {
     return pays(best.value, both, left, right, n) ? interval.begin + best.position : -1;
   }
 
-  // gain > (log2(N - 1) + log2(3^k - 2) - (k E - k_1 E_1 - k_2 E_2)) / N.
   bool pays(double gain, const Counts& both, const Counts& left, const Counts& right, std::int64_t n_rows) const {
-    const double weight = static_cast<double>(both.total) * unit_;
-    const double delta =
-        bits_of_choices(both.n_present()) -
-        (both.n_present() * entropy(both) - left.n_present() * entropy(left) - right.n_present() * entropy(right));
-    return gain > (log2_of(static_cast<double>(n_rows - 1)) + delta) / weight;
+    return cut_pays(gain, priced(both), priced(left), priced(right), n_rows, static_cast<double>(both.total) * unit_);
   }
 
-  double entropy(const Counts& counts) const {
-    return information_.total_entropy(counts.of_class.data(), std::ssize(counts.of_class)) /
-           static_cast<double>(counts.total);
+  PricedPart priced(const Counts& counts) const {
+    const double entropy = information_.total_entropy(counts.of_class.data(), std::ssize(counts.of_class)) /
+                           static_cast<double>(counts.total);
+    return {counts.n_present(), entropy};
   }
 
   std::size_t n_classes_;

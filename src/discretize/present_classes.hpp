@@ -14,10 +14,10 @@ inline constexpr std::int64_t kMostGpuRows = (std::int64_t{1} << 30) - 1;
 /// The number of classes that have rows.
 std::int64_t n_present_classes(const DecisionProblem& problem);
 
-/// For a problem without weights, of at most kMostGpuClasses classes with rows.
+/// For a problem of at most kMostGpuClasses classes with rows.
 struct PresentClasses {
   std::vector<std::uint8_t> of_row;
-  std::vector<std::int64_t> totals;   ///< rows of each class
+  std::vector<std::int64_t> totals;   ///< rows, or weights, of each class
   std::vector<std::size_t> original;  ///< number of each class in the problem
 
   explicit PresentClasses(const DecisionProblem& problem);

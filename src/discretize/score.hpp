@@ -95,8 +95,8 @@ STOPE_HD inline double entropy_gain(double both, double left, double right, std:
 }
 
 /// Where both parts hold the classes in the same proportions, rounding makes a gain of at most this: of fewer than 2^30
-/// rows without weights, in up to 256 classes. docs/numerics/discretize.md says why.
-inline constexpr double kMostRoundedGain = 0x1.0p-38;
+/// rows without weights, in up to 256 classes; and of rows with weights. docs/numerics/discretize.md says why.
+inline constexpr double kMostRoundedGain = 0x1.0p-38, kMostRoundedWeightedGain = 0x1.0p-37;
 
 /// Whether both parts hold the classes in the same proportions. A gain above zero is then only rounding.
 STOPE_HD constexpr bool same_proportions(const std::int64_t* left, std::int64_t left_total, const std::int64_t* both,

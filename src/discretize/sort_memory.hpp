@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "discretize/cuda_abi.hpp"
+
 namespace stope::discretize {
 
 /// A block's tile in shared memory. An item is a key and its row; it has twice the bytes of the value.
@@ -19,6 +21,13 @@ constexpr std::int64_t sort_state_words(std::int64_t n_rows, std::int64_t n_colu
 /// All memory of the sort: items twice, and those counters. Values have 4 or 8 bytes.
 constexpr std::int64_t sort_bytes(std::int64_t n_rows, std::int64_t n_columns, std::int64_t value_bytes) {
   return 4 * value_bytes * n_rows * n_columns + 4 * sort_state_words(n_rows, n_columns, value_bytes);
+}
+
+/// Columns that stay sorted until they are searched (discretize/cuda/sorted_columns.hpp): their orders, and room for
+/// what is found.
+constexpr std::int64_t sorted_bytes(std::int64_t n_rows, std::int64_t n_columns) {
+  return (n_rows + 31) / 32 * 32 * 9 * n_columns + 32 * (n_columns + 1) +
+         cuda_abi::most_set_cuts(n_rows, n_columns) * static_cast<std::int64_t>(sizeof(cuda_abi::SetCut));
 }
 
 /// Positions of a column that one warp searches.

@@ -34,12 +34,13 @@ CutSet local_cuts(const Table& table, MissingPolicy missing, const RunOptions& r
 CutSet find_cuts(const Table& table, const DiscretizeOptions& options, const RunOptions& run,
                  BackendReport* report) try {
   if (options.method == DiscretizeMethod::md_local) return local_cuts(table, options.missing, run, report);
-  if (report != nullptr && run.device == "auto") {
-    report->device_reason = "auto: GPUs find no sets of cuts but those of md-local";
-  }
   const JobTime time(run);
-  CutSet cuts = discretize::cuts_without_tree(table, options, run);
-  time.hand("cuts", run.threads > 0 ? run.threads : available_threads());
+  BackendReport found;
+  CutSet cuts = discretize::cuts_without_tree(table, options, run, found);
+  found.threads = run.threads > 0 ? run.threads : available_threads();
+  found.seconds = time.seconds();
+  hand_report(run, "cuts", found);
+  if (report != nullptr) *report = found;
   return cuts;
 } catch (...) {
   rethrow_as_error();

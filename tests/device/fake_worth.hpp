@@ -20,14 +20,15 @@ inline std::int64_t worth_of(discretize::cuda_abi::Score score, const std::vecto
     return discretize::discernibility<std::int64_t>(left.data(), both.data(), n_classes);
   }
   std::vector<std::int64_t> right(both);
-  std::int64_t squares[3] = {}, in_left = 0, in_right = 0;
+  discretize::Int128 squares[3] = {};
+  std::int64_t in_left = 0, in_right = 0;
   for (std::size_t k = 0; k < both.size(); ++k) {
     right[k] -= left[k];
     in_left += left[k];
     in_right += right[k];
-    squares[0] += left[k] * left[k];
-    squares[1] += right[k] * right[k];
-    squares[2] += both[k] * both[k];
+    squares[0] += static_cast<discretize::Int128>(left[k]) * left[k];
+    squares[1] += static_cast<discretize::Int128>(right[k]) * right[k];
+    squares[2] += static_cast<discretize::Int128>(both[k]) * both[k];
   }
   const double gain =
       score == Score::gini

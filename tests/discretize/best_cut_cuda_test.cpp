@@ -112,6 +112,37 @@ TEST_F(GainsOnGpu, EveryKernel) {
   }
 }
 
+// With weights, by any criterion.
+class WeightedCutsOnGpu : public NeedsGpu {};
+
+TEST_F(WeightedCutsOnGpu, AreTheCpus) {
+  expect_the_processors_cuts_of_random_tables("cuda", 6000, 60, 6, 71, 0, false, true);
+}
+TEST_F(WeightedCutsOnGpu, TablesThatABlockOrders) {
+  expect_the_processors_cuts_of_random_tables("cuda", 1000, 1100, 12, 72, 0, false, true);
+}
+TEST_F(WeightedCutsOnGpu, LongTables) {
+  expect_the_processors_cuts_of_random_tables("cuda", 100, 60000, 6, 73, 0, false, true);
+}
+TEST_F(WeightedCutsOnGpu, SeveralSessions) {
+  expect_the_processors_cuts_of_random_tables(sessions(2), 50, 3000, 12, 74, 0, false, true);
+}
+TEST_F(WeightedCutsOnGpu, WideTables) {
+  Random random(75);
+  for (const Criterion criterion : {Criterion::discernibility, Criterion::gini, Criterion::entropy}) {
+    expect_the_processors_cuts(random_decisions(random, {161, 20000, 1, 3, true, true}), "cuda", 0, criterion);
+  }
+}
+// Launches every kernel, for a sanitizer.
+TEST_F(WeightedCutsOnGpu, EveryKernel) {
+  Random random(76);
+  for (const Criterion criterion : {Criterion::discernibility, Criterion::gini, Criterion::entropy}) {
+    for (const std::int64_t n_rows : {50, 1500}) {
+      expect_the_processors_cuts(random_decisions(random, {n_rows, 12, 0, 5, true, true}), "cuda", 0, criterion);
+    }
+  }
+}
+
 class PermutationsOnGpu : public NeedsGpu {};
 
 TEST_F(PermutationsOnGpu, AreTheCpus) {

@@ -109,6 +109,20 @@ inline Table random_decisions(Random& random, const Shape& shape) {
   return table;
 }
 
+/// Adds weights of one of three kinds: none lies between 0 and the unit, few differ, or they fill 50 bits.
+inline void add_weights(Random& random, Table& table) {
+  const std::uint64_t kind = random.below(3);
+  std::vector<double> weights(static_cast<std::size_t>(table.n_rows));
+  for (double& w : weights) {
+    w = kind == 0   ? static_cast<double>(random.below(3))
+        : kind == 1 ? static_cast<double>(1 + random.below(64)) / 16.0
+                    : static_cast<double>(1 + random.below(std::uint64_t{1} << 50)) / static_cast<double>(1 << 25);
+  }
+  weights[0] = 1.0;
+  table.columns.push_back(make_numeric("w", weights));
+  table.columns.back().role = Role::weight;
+}
+
 /// Makes a table in which many cuts leave the classes in the same proportions, so that every gain above 0 is rounding:
 /// each value comes once with each class. One column in four has a real cut.
 inline Table even_decisions(Random& random, std::int64_t n_values, int n_numeric, std::int32_t n_classes) {

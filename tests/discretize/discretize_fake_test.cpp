@@ -52,6 +52,35 @@ TEST_F(FakeCuts, GainsThatAreRoundingAreNone) {
   EXPECT_EQ(n_rounded, 2 * 58 * 3);
 }
 
+TEST_F(FakeCuts, WithWeightsAreTheProcessors) {
+  expect_the_processors_cuts_of_random_tables("cuda", repeated(150, 40), 200, 12, 7, 0, false, true);
+  expect_the_processors_cuts_of_random_tables("cuda:1,1,1", repeated(30, 12), 200, 12, 8, 0, false, true);
+}
+
+// The same weight for every class at every value.
+TEST_F(FakeCuts, WeightedGainsThatAreRoundingAreNone) {
+  Random random(10);
+  int n_found = 0, n_rounded = 0;
+  for (const Criterion criterion : {Criterion::gini, Criterion::entropy}) {
+    for (std::int64_t n_values = 2; n_values < 40; ++n_values) {
+      const auto n_classes = static_cast<std::int32_t>(2 + random.below(9));
+      Table even = even_decisions(random, n_values, 4, n_classes);
+      std::vector<double> weights;
+      for (std::int64_t row = 0; row < even.n_rows; ++row) {
+        weights.push_back(static_cast<double>(1 + row % n_values * 7919) / 1024.0);
+      }
+      even.columns.push_back(make_numeric("w", weights));
+      even.columns.back().role = Role::weight;
+      expect_the_processors_cuts(even, "cuda", 0, criterion);
+      for (const BestCut& cut : cuts_on(even, "cuda", 0, criterion).cuts) {
+        ++(cut.score > 0.0 ? n_found : n_rounded);
+      }
+    }
+  }
+  EXPECT_EQ(n_found, 2 * 38);
+  EXPECT_EQ(n_rounded, 2 * 38 * 3);
+}
+
 TEST_F(FakeCuts, HaveTheProcessorsPermutations) {
   expect_the_processors_cuts_of_random_tables("cuda", repeated(100, 20), 100, 12, 3, 300);
   expect_the_processors_cuts_of_random_tables("cuda:1,1,1", repeated(30, 12), 100, 12, 4, 300);
@@ -113,7 +142,6 @@ TEST_F(FakeCuts, WhatGpusDoNotDoIsRefused) {
   options.criterion = Criterion::discernibility;
   Random random(3);
   refused(random_decisions(random, {65536, 1, 0, 2, false, false}), options);
-  options.n_permutations = 0;
   refused(random_decisions(random, {30, 3, 0, 2, true, false}), options);
 }
 
@@ -136,6 +164,10 @@ TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   EXPECT_EQ(on_auto(few, Criterion::gini, 1).report.device_reason,
             "auto: GPUs try permutations by discernibility only");
   EXPECT_EQ(on_auto(many, Criterion::entropy).report.backend, "cuda");
+  Table weighted = few;
+  Random random(11);
+  add_weights(random, weighted);
+  EXPECT_EQ(on_auto(weighted).report.device_reason, "auto: a GPU finds cuts with weights if it is named");
   const BestCuts found = on_auto(many);
   EXPECT_EQ(found.report.backend, "cuda");
   EXPECT_EQ(found.report.reason, "New Card, sm_90");

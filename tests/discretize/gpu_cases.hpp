@@ -45,10 +45,11 @@ inline void expect_the_processors_cuts(const Table& table, const std::string& de
 }
 
 /// Draws tables of up to most_rows rows, and up to most_permutations. Numbers of rows around powers of two are more
-/// frequent. `gains`: cuts are by Gini or entropy, of up to 256 classes.
+/// frequent. `gains`: cuts are by Gini or entropy, of up to 256 classes. `weighted`: by any criterion, with weights.
 inline void expect_the_processors_cuts_of_random_tables(const std::string& device, int n_tables, std::int64_t most_rows,
                                                         int n_numeric, std::uint64_t seed,
-                                                        std::int64_t most_permutations = 0, bool gains = false) {
+                                                        std::int64_t most_permutations = 0, bool gains = false,
+                                                        bool weighted = false) {
   Random random(seed);
   for (int i = 0; i < n_tables; ++i) {
     Shape shape;
@@ -61,11 +62,14 @@ inline void expect_the_processors_cuts_of_random_tables(const std::string& devic
     shape.n_numeric = 1 + static_cast<int>(random.below(static_cast<std::uint64_t>(n_numeric)));
     shape.n_symbolic = static_cast<int>(random.below(3));
     shape.floats = random.below(2) == 0;
-    shape.n_classes = random.below(2) == 0 ? 2 : 2 + static_cast<std::int32_t>(random.below(gains ? 255 : 49));
-    const Criterion criterion = !gains                 ? Criterion::discernibility
+    shape.n_classes =
+        random.below(2) == 0 ? 2 : 2 + static_cast<std::int32_t>(random.below(gains || weighted ? 255 : 49));
+    const bool pairs = !gains && (!weighted || random.below(3) == 0);
+    const Criterion criterion = pairs                  ? Criterion::discernibility
                                 : random.below(2) == 0 ? Criterion::gini
                                                        : Criterion::entropy;
-    const Table table = random_decisions(random, shape);
+    Table table = random_decisions(random, shape);
+    if (weighted) add_weights(random, table);
     std::int64_t n_permutations = most_permutations;
     if (most_permutations > 0) {
       n_permutations = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most_permutations)));

@@ -34,6 +34,20 @@ int collect(Session* session, int slot, cuda_abi::Cut* cuts, double* gpu_seconds
   return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.collect(slot, cuts); });
 }
 
+int cut_sorted(Session* session, std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n,
+               double* gpu_seconds, Failure* failure) {
+  return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.cut_sorted(n_cuts, cuts, n); });
+}
+
+int next_cut(Session* session, const cuda_abi::RowBlocks* blocks, cuda_abi::GlobalBest* best, double* gpu_seconds,
+             Failure* failure) {
+  return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.next_cut(*blocks, best); });
+}
+
+int weighted_cuts(Session* session, cuda_abi::WeightedCut* cuts, double* gpu_seconds, Failure* failure) {
+  return in_session(session, failure, [&](CutSession& sorted) { *gpu_seconds = sorted.weighted_cuts(cuts); });
+}
+
 int highest(Session* session, std::int32_t* to, Failure* failure) {
   return in_session(session, failure, [&](const CutSession& cuts) { cuts.highest(to); });
 }
@@ -48,6 +62,9 @@ const cuda_abi::Functions kFunctions = {
     .submit = &submit,
     .collect = &collect,
     .highest = &highest,
+    .cut_sorted = &cut_sorted,
+    .next_cut = &next_cut,
+    .weighted_cuts = &weighted_cuts,
 };
 
 }  // namespace stope::discretize::cuda

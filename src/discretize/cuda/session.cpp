@@ -2,6 +2,7 @@
 
 #include "base/checked.hpp"
 #include "device/cuda/check.hpp"
+#include "discretize/score.hpp"
 
 namespace stope::discretize::cuda {
 namespace {
@@ -27,10 +28,11 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
       n_rows_(decisions.n_rows),
       n_classes_(decisions.n_classes),
       type_(decisions.type),
-      gains_(decisions.score, n_rows_),
-      all_(gains_of_all(decisions)) {
+      gains_(decisions.score, decisions.weights == nullptr ? n_rows_ : kMostInformation + 1),  // no table of weights
+      all_(decisions.wanted == cuda_abi::Wanted::best_cut ? gains_of_all(decisions) : NodeGains{}) {
   upload(classes_, decisions.classes, n_rows_);
   upload(totals_, decisions.totals, n_classes_);
+  if (decisions.weights != nullptr) upload(weights_, decisions.weights, n_rows_);
   const std::int64_t bytes = checked::mul(checked::mul(n_rows_, most_columns), size_of(type_));
   for (Slot& slot : slots_) {
     slot.host_values = stope::cuda::PinnedBuffer<char>(bytes);
@@ -46,7 +48,14 @@ CutSession::CutSession(int gpu, const cuda_abi::Decisions& decisions, std::int64
     slot.as_good = stope::cuda::DeviceBuffer<std::int32_t>(most_columns);
     slot.host_as_good = stope::cuda::PinnedBuffer<std::int32_t>(most_columns);
   }
-  if (n_rows_ > kShortRows) long_ = std::make_unique<LongCuts>(decisions, most_columns);
+  if (decisions.wanted != cuda_abi::Wanted::best_cut) {
+    sorted_ = std::make_unique<SortedColumns>(decisions, most_columns);
+    if (decisions.wanted == cuda_abi::Wanted::weighted_cut) weighted_ = std::make_unique<WeightedCuts>(decisions);
+    if (decisions.wanted == cuda_abi::Wanted::mdlp) mdlp_ = std::make_unique<Mdlp>(decisions);
+    if (decisions.wanted == cuda_abi::Wanted::global) global_ = std::make_unique<GlobalCuts>(decisions);
+  } else if (n_rows_ > kShortRows) {
+    long_ = std::make_unique<LongCuts>(decisions, most_columns);
+  }
   if (decisions.n_permutations > 0) permutations_ = std::make_unique<Permutations>(decisions, most_columns);
   // The slots' streams do not wait for what was copied and cleared here.
   check(cudaStreamSynchronize(nullptr), "copying classes");
@@ -70,6 +79,11 @@ void CutSession::find_cuts(Slot& slot) {
                               .class_bits = class_bits,
                               .gains = gains_.there(),
                               .all = all_};
+  sorted_ != nullptr ? sorted_->sort(columns, slot.stream) : find_best_cuts(columns, slot);
+}
+
+template <class T>
+void CutSession::find_best_cuts(const Columns<T>& columns, Slot& slot) {
   const CutsThere cuts = {slot.w.data(), slot.ends.data(), slot.ends.data() + slot.n_columns};
   if (long_ == nullptr) {
     find_cuts_of_short<T>(columns, cuts, slot.list.data(), slot.stream.get());
@@ -101,6 +115,7 @@ void CutSession::submit(int number, std::int64_t n_columns) {
     check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof *to, cudaMemcpyDeviceToHost, stream),
           "copying cuts");
   };
+  if (sorted_ != nullptr) return;
   download(slot.host_w.data(), slot.w.data(), n_columns);
   download(slot.host_ends.data(), slot.ends.data(), 2 * n_columns);
   if (permutations_ != nullptr) download(slot.host_as_good.data(), slot.as_good.data(), n_columns);
@@ -109,13 +124,25 @@ void CutSession::submit(int number, std::int64_t n_columns) {
 double CutSession::collect(int number, cuda_abi::Cut* cuts) {
   Slot& slot = slots_[number];
   slot.stream.wait();
-  for (std::int64_t c = 0; c < slot.n_columns; ++c) {
+  for (std::int64_t c = 0; sorted_ == nullptr && c < slot.n_columns; ++c) {
     cuts[c] = {slot.host_w.data()[c], slot.host_ends.data()[c], slot.host_ends.data()[slot.n_columns + c],
                permutations_ != nullptr ? slot.host_as_good.data()[c] : 0};
   }
   const double before = slot.watch.seconds();
   slot.watch.read();
   return slot.watch.seconds() - before;
+}
+
+double CutSession::cut_sorted(std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n) {
+  const double seconds = mdlp_->cut(*sorted_, searched(), n_cuts, cuts, n, slots_[0].stream);
+  sorted_->forget();
+  return seconds;
+}
+
+double CutSession::weighted_cuts(cuda_abi::WeightedCut* cuts) {
+  const double seconds = weighted_->find(*sorted_, searched(), cuts, slots_[0].stream);
+  sorted_->forget();
+  return seconds;
 }
 
 }  // namespace stope::discretize::cuda

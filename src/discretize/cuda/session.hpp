@@ -6,9 +6,13 @@
 #include "device/cuda/buffer.hpp"
 #include "device/cuda/stream.hpp"
 #include "discretize/cuda/gains.hpp"
+#include "discretize/cuda/global.hpp"
 #include "discretize/cuda/job.hpp"
 #include "discretize/cuda/long_cuts.hpp"
+#include "discretize/cuda/mdlp.hpp"
 #include "discretize/cuda/permutations.hpp"
+#include "discretize/cuda/sorted_columns.hpp"
+#include "discretize/cuda/weighted.hpp"
 #include "discretize/cuda_abi.hpp"
 
 namespace stope::discretize::cuda {
@@ -24,7 +28,13 @@ class CutSession {
   int gpu() const { return gpu_; }
   void* columns(int slot) { return slots_[slot].host_values.data(); }
   void submit(int slot, std::int64_t n_columns);
+  /// `cuts` is written for Wanted::best_cut only.
   double collect(int slot, cuda_abi::Cut* cuts);
+  double cut_sorted(std::int32_t* n_cuts, const cuda_abi::SetCut** cuts, std::int64_t* n);
+  double weighted_cuts(cuda_abi::WeightedCut* cuts);
+  double next_cut(const cuda_abi::RowBlocks& blocks, cuda_abi::GlobalBest* best) {
+    return global_->best(*sorted_, searched().weights, blocks, best, slots_[0].stream);
+  }
   void highest(std::int32_t* to) const { permutations_->highest(to); }
 
  private:
@@ -43,19 +53,28 @@ class CutSession {
     stope::cuda::Stopwatch watch;  ///< times the work between the copies
   };
 
+  SearchedColumns searched() const {
+    return {sorted_->orders(), weights_.size() == 0 ? nullptr : weights_.data(), n_classes_, gains_.there()};
+  }
   template <class T>
   void find_cuts(Slot& slot);
+  template <class T>
+  void find_best_cuts(const Columns<T>& columns, Slot& slot);
 
   int gpu_;
   std::int64_t n_rows_;
   int n_classes_;
   cuda_abi::Type type_;
   stope::cuda::DeviceBuffer<std::uint8_t> classes_;
-  stope::cuda::DeviceBuffer<std::int64_t> totals_;
+  stope::cuda::DeviceBuffer<std::int64_t> totals_, weights_;
   GainMemory gains_;
   NodeGains all_;
   Slot slots_[cuda_abi::kSlots];
-  std::unique_ptr<LongCuts> long_;  ///< for more than kShortRows rows
+  std::unique_ptr<LongCuts> long_;         ///< for best cuts of more than kShortRows rows
+  std::unique_ptr<SortedColumns> sorted_;  ///< for the others
+  std::unique_ptr<WeightedCuts> weighted_;
+  std::unique_ptr<Mdlp> mdlp_;
+  std::unique_ptr<GlobalCuts> global_;
   std::unique_ptr<Permutations> permutations_;
 };
 
