@@ -11,7 +11,8 @@
 namespace stope::model {
 namespace {
 
-constexpr std::string_view kParameter = "metric.";  // an option of the metric: metric.p
+constexpr std::string_view kParameter = "metric.";                         // an option of the metric: metric.p
+constexpr const char* kNoFeatures = "the training table has no features";  // no search takes it
 
 // A name that no column of the table has.
 std::string free_name(const Table& table, std::string name) {
@@ -98,6 +99,7 @@ void put_neighbors(const NeighborsModel& model, Content& content) {
     throw Error(ErrorCode::invalid_argument, "n_neighbors is " + std::to_string(model.n_neighbors) + ": at least 1",
                 {.option = "n_neighbors"});
   }
+  if (model.train.find(Role::regular) < 0) throw Error(ErrorCode::invalid_data, kNoFeatures, {model.train.source});
   content.kind = kNeighbors;
   const KnnOptions& options = model.options;
   put_metric(options.metric, content);
@@ -122,6 +124,7 @@ NeighborsModel get_neighbors(const Content& content) {
   options.metric = get_metric(content);
   model.train = content.table("train");
   model.train.source = content.source;
+  if (model.train.find(Role::regular) < 0) content.fail(kNoFeatures);
   options.feature_weights = get_feature_weights(content);
   return model;
 }

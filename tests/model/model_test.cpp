@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "effort.hpp"
@@ -104,6 +105,22 @@ TEST_F(ModelTest, WeightsOfClassesAreSavedAsWeightsOfRows) {
     EXPECT_EQ(Predictor(read).with_vote(5, VoteWeights::uniform).classify(test).confidences,
               Predictor(model).with_vote(5, VoteWeights::uniform).classify(test).confidences);
   }
+}
+
+// A search refuses such a table, and a file would have its rows without any column, which no reader takes.
+TEST_F(ModelTest, ATrainingTableWithoutFeaturesIsNeitherWrittenNorRead) {
+  Model model = neighbors_model(8);
+  model::Content content = model::content_of(model);
+  const auto hide = [](Table& table) {
+    for (Column& column : table.columns) column.role = Role::ignore;
+  };
+  hide(std::get<NeighborsModel>(model.fitted).train);
+  expect_error(ErrorCode::invalid_data, "the training table has no features", [&] { save(model, "a.stope"); });
+  EXPECT_FALSE(std::filesystem::exists(at("a.stope")));
+  for (model::NamedTable& named : content.tables) {
+    if (named.name == "train") hide(named.table);
+  }
+  expect_error(ErrorCode::invalid_data, "the training table has no features", [&] { model::model_of(content, {}); });
 }
 
 TEST_F(ModelTest, ComponentsAndCoefficientsGiveTheSameBits) {
