@@ -183,7 +183,8 @@ def fuzz_each(minutes, seed, path):
 
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("STOPE_JOBS", os.cpu_count()))) as pool:
         while not failures and any(missing(t) > 0 for t in targets):
-            list(pool.map(one_turn, targets))  # so that an exception comes out
+            turns = sorted(targets, key=missing, reverse=True)  # a run that goes on begins with those that had least
+            list(pool.map(one_turn, turns))  # so that an exception comes out
     print(path)
     return 1 if failures else 0
 
