@@ -8,7 +8,7 @@
 The second form ends every command that writes files at N moments by each signal, however long that takes, and does
 nothing else; its file is bench/results/moments_CPU_DATE.json. It needs build/release alone.
 The third form fuzzes each target for MINUTES of CPU time, STOPE_JOBS targets at a time (default: the CPUs), and does
-nothing else. FILE is written after each turn of ten minutes, and a run goes on where FILE ends. It needs build/asan alone.
+nothing else. FILE has every failure, and is written after each turn of ten minutes, and a run goes on where FILE ends. It needs build/asan alone.
 """
 
 import concurrent.futures
@@ -64,11 +64,11 @@ def fuzz(target, seconds, seed):
     corpus.mkdir(parents=True, exist_ok=True)
     seeds = [p for p in (ROOT / "fuzz" / "corpus" / name, ROOT / "build" / "fuzz-seeds" / target.name) if p.is_dir()]
     words = [f"-dict={p}" for p in (ROOT / "fuzz" / "dictionaries").glob(f"{name}.dict")]
-    words = [target, f"-max_total_time={seconds}", f"-seed={seed % 2**32}", f"-artifact_prefix={ROOT}/build/fuzz-findings/",
+    words = ["timeout", str(seconds + 300), target, f"-max_total_time={seconds}", f"-seed={seed % 2**32}",
+             f"-artifact_prefix={ROOT}/build/fuzz-findings/",
              "-rss_limit_mb=2048", "-timeout=20", "-max_len=6000", "-print_final_stats=1", *words, corpus, *seeds]
     with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(["timeout", str(seconds + 300), *words], cwd=ROOT, env=os.environ | SANITIZED, stdout=output,
-                                   stderr=subprocess.STDOUT)
+        process = subprocess.Popen(words, cwd=ROOT, env=os.environ | SANITIZED, stdout=output, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(process.pid, 0)
         code = process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
@@ -76,8 +76,8 @@ def fuzz(target, seconds, seed):
     executions = re.search(r"stat::number_of_executed_units: +(\d+)", log)
     covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
     edges, features, kept = map(int, covered[-1]) if covered else (0, 0, 0)
-    figures = {"cpu_seconds": round(used.ru_utime + used.ru_stime, 1), "executions": int(executions[1]) if executions else 0, "edges": edges, "features": features,
-               "corpus": kept}
+    figures = {"cpu_seconds": round(used.ru_utime + used.ru_stime, 1), "executions": int(executions[1]) if executions else 0,
+               "edges": edges, "features": features, "corpus": kept}
     return figures, [f"{target.name}: exit {code}: {log[-2000:]}"] if code else []
 
 
@@ -162,11 +162,10 @@ def all_moments(n_moments, seed):
 
 def fuzz_each(minutes, seed, path):
     """Fuzzes each target for `minutes` of CPU time, in turns, and writes FILE after each turn; returns the exit code."""
-    before = json.loads(path.read_text()) if path.exists() else {"runs": [], "targets": {}}
+    before = json.loads(path.read_text()) if path.exists() else {"runs": [], "targets": {}, "failures": []}
     targets, failures = fuzz_targets()
     done = {t.name: before["targets"].get(t.name, {"cpu_seconds": 0.0, "executions": 0}) for t in targets}
-    result = {"runs": [*before["runs"], {"commit": commit(), "seed": seed}], "targets": done, "failures": failures}
-
+    result = {"runs": [*before["runs"], {"commit": commit(), "seed": seed}], "targets": done}
     writing = threading.Lock()
 
     def missing(target):
@@ -178,7 +177,8 @@ def fuzz_each(minutes, seed, path):
             done[target.name] = figures | {name: round(done[target.name][name] + figures[name], 1) for name in ("cpu_seconds", "executions")}
             failures.extend(found)
             with writing:
-                write_file(path, "fuzz", result | {"executions": sum(t["executions"] for t in done.values())})
+                write_file(path, "fuzz", result | {"executions": sum(t["executions"] for t in done.values()),
+                                                   "failures": before["failures"] + failures})
             print(f"{target.name}: {done[target.name]}", *(failure[:1000] for failure in found), sep="\n    ", flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("STOPE_JOBS", os.cpu_count()))) as pool:

@@ -1,6 +1,6 @@
 // Which round of tasks the workers of a thread pool may join (base/thread_pool.cpp). A worker that joins a round that
-// is over would run tasks of the next one twice. This lies apart from the pool, because a test cannot choose the moment
-// at which a worker wakes.
+// is over would read the tasks of the next one while they are written. This lies apart from the pool, because a test
+// cannot choose the moment at which a worker wakes.
 #pragma once
 
 #include <atomic>

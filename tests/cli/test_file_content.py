@@ -30,13 +30,12 @@ def test_the_format_that_is_said_counts_for_all_parts(tmp_path):
     assert run("convert", both, "-", "--input-format", "csv").text == "x,c\n1,p\n2,q\n"
 
 
-@pytest.mark.skipif(not FILES["available"], reason=FILES["reason"])
 @pytest.mark.parametrize("content", [b"PARE" + bytes(20) + b"PARE", b"PAR1 a text of more than sixty-four characters, without any zero PAR1",
                                      b"FEA1 old FEA1"])
 def test_content_that_begins_and_ends_like_a_format_is_that_format(tmp_path, content):
     write(tmp_path, download=content)
     error = run("info", tmp_path / "download", code=3).err
-    assert error.count("\n") == 1 and "is to be read as text" not in error, error
+    assert error.count("\n") == 1 and "is to be read as text" not in error, error  # also without the plug-in for files
 
 
 def test_a_comment_alone_is_no_table(tmp_path):
