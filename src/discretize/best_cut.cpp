@@ -167,22 +167,18 @@ device::Decision decide(const DecisionProblem& problem, Criterion criterion, std
                         const char* why_not, const RunOptions& run) {
   if (why_not != nullptr) return device::decide_for_cpu(why_not);
   if (problem.pure()) return device::decide_for_cpu("there is one class, and nothing to cut");
-  if (problem.weighted && !kAutoTakesSets)
-    return device::decide_for_cpu("a GPU finds cuts with weights if it is named");
-  std::int64_t n_columns = 0, bytes = 0;
-  for (const AttributeForm form : problem.forms) {
-    if (form == AttributeForm::codes) continue;
-    ++n_columns;
-    bytes += bytes_of(form, problem.n_rows);
-  }
   const int threads = run.threads > 0 ? run.threads : available_threads();
-  const double values = static_cast<double>(problem.n_rows) * static_cast<double>(n_columns);
-  const double trials = values * static_cast<double>(n_permutations);
+  const NumericColumns columns(problem);
   const std::int64_t n_classes = n_present_classes(problem);
-  const double of_cpu = cut_seconds(problem.n_rows, n_columns) + gain_seconds(values, criterion, n_classes) +
+  if (problem.weighted) {
+    const device::Offer offer = weighted_cuts_offer(columns, criterion, n_classes);
+    return device::decide({offer.on_cpu / threads, offer.on_gpu});
+  }
+  const double values = columns.values(), trials = values * static_cast<double>(n_permutations);
+  const double of_cpu = cut_seconds(columns.n_rows, columns.n) + gain_seconds(values, criterion, n_classes) +
                         trial_seconds(trials, n_classes);
-  const double of_gpu = gpu_call_seconds(bytes, problem.n_rows) + gpu_gain_seconds(values, criterion, n_classes) +
-                        gpu_trial_seconds(trials, n_classes);
+  const double of_gpu = gpu_call_seconds(columns.bytes, columns.n_rows) +
+                        gpu_gain_seconds(values, criterion, n_classes) + gpu_trial_seconds(trials, n_classes);
   return device::decide({of_cpu / threads, of_gpu});
 }
 

@@ -12,10 +12,6 @@
 
 namespace stope::discretize {
 
-/// Whether --device auto may take a GPU for sets of cuts, and for best cuts with weights. No GPU has measured what they
-/// cost, so it does not yet: a GPU finds them where it is named.
-inline constexpr bool kAutoTakesSets = false;
-
 /// Returns why a GPU cannot cut by MDLP, or null if it can.
 const char* why_no_mdlp_on_gpu(const DecisionProblem& problem);
 

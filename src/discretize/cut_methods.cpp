@@ -11,11 +11,13 @@
 #include "base/thread_pool.hpp"
 #include "device/auto_gpu.hpp"
 #include "device/backend.hpp"
+#include "discretize/auto_device.hpp"
 #include "discretize/crew.hpp"
 #include "discretize/cuda_global.hpp"
 #include "discretize/cuda_sets.hpp"
 #include "discretize/interval_method.hpp"
 #include "discretize/md_global.hpp"
+#include "discretize/present_classes.hpp"
 #include "discretize/problem.hpp"
 #include "discretize/sorted_rows.hpp"
 #include "stope/buffer.hpp"
@@ -120,18 +122,33 @@ std::vector<std::int64_t> all_attributes(const DecisionProblem& problem) {
   return all;
 }
 
-// The GPUs that are named, if they can find a set of cuts; why_not says what they lack, or is null. None: the CPU finds
-// it. The report says which, and why.
-std::vector<int> named_gpus(const char* why_not, const RunOptions& run, BackendReport& report) {
-  static_assert(!kAutoTakesSets, "say here when auto takes a GPU");
-  const device::BackendChoice choice = device::choose_backend(run);
-  report.device_reason =
-      device::auto_reason(run, why_not != nullptr ? why_not : "a GPU finds these cuts if it is named");
-  if (choice.backend != device::Backend::cuda) return {};
-  report.reason = why_not != nullptr ? why_not : choice.reason;
-  if (why_not != nullptr) return {};
-  report.backend = choice.name;
-  return choice.gpus;
+// Finds a set of cuts by find(gpus): on GPUs that are named or pay, or on the CPU, without one. `why_not` says what
+// GPUs lack, or is null. The report says who found it, and why.
+template <class Find>
+void find_on_device(const char* why_not, const device::Offer& offer, const RunOptions& run, BackendReport& report,
+                    const Find& find) {
+  device::BackendChoice choice = device::choose_backend(run);
+  const bool named = choice.backend == device::Backend::cuda;
+  if (device::is_automatic(run)) {
+    const int threads = run.threads > 0 ? run.threads : available_threads();
+    choice = choice_of(
+        why_not != nullptr ? device::decide_for_cpu(why_not) : device::decide({offer.on_cpu / threads, offer.on_gpu}),
+        choice);
+  }
+  report.device_reason = choice.device_reason;
+  if (named && why_not != nullptr) {
+    report.reason = why_not;
+    return find(std::vector<int>());
+  }
+  if (choice.gpus.empty()) return find(std::vector<int>());
+  try {
+    find(choice.gpus);
+    report.backend = choice.name;
+    report.reason = choice.reason;
+  } catch (const Error& error) {
+    report.device_reason = device::give_up_gpu(error, named);
+    find(std::vector<int>());
+  }
 }
 
 CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, const RunOptions& run,
@@ -141,10 +158,12 @@ CutSet global(const DecisionProblem& problem, const DiscretizeOptions& options, 
                 "at most " + std::to_string(options.max_cuts) + " cuts: the number is less than 0",
                 {.option = "max_cuts"});
   }
-  const std::vector<int> gpus = named_gpus(why_no_global_on_gpu(problem), run, report);
+  std::vector<GlobalCut> chosen;
+  find_on_device(why_no_global_on_gpu(problem), global_offer(NumericColumns(problem)), run, report,
+                 [&](const std::vector<int>& gpus) { chosen = global_cuts(problem, options.max_cuts, run, gpus); });
   std::vector<std::vector<std::int32_t>> values(problem.attributes.size());
   CutSet cuts(problem.attributes.size());
-  for (const GlobalCut& one : global_cuts(problem, options.max_cuts, run, gpus)) {
+  for (const GlobalCut& one : chosen) {
     const auto a = static_cast<std::size_t>(one.attribute);
     if (problem.attributes[a].symbolic) {
       values[a].push_back(one.value);
@@ -179,13 +198,15 @@ CutSet cuts_without_tree(const Table& table, const DiscretizeOptions& options, c
   CutSet cuts(problem.attributes.size());
   if (options.method == DiscretizeMethod::md_global) {
     cuts = global(problem, options, run, report);
+  } else if (options.method == DiscretizeMethod::mdlp) {
+    const device::Offer offer = mdlp_offer(NumericColumns(problem), n_present_classes(problem), problem.weighted);
+    find_on_device(why_no_mdlp_on_gpu(problem), offer, run, report, [&](const std::vector<int>& gpus) {
+      const std::vector<std::int64_t> wanted =
+          gpus.empty() ? all_attributes(problem) : mdlp_on_gpus(problem, gpus, run, cuts);
+      if (!wanted.empty()) each_by_itself(problem, options, run, wanted, cuts);
+    });
   } else {
-    const std::vector<int> gpus = options.method == DiscretizeMethod::mdlp
-                                      ? named_gpus(why_no_mdlp_on_gpu(problem), run, report)
-                                      : std::vector<int>();
-    const std::vector<std::int64_t> wanted =
-        gpus.empty() ? all_attributes(problem) : mdlp_on_gpus(problem, gpus, run, cuts);
-    if (!wanted.empty()) each_by_itself(problem, options, run, wanted, cuts);
+    each_by_itself(problem, options, run, all_attributes(problem), cuts);
   }
   std::erase_if(cuts, [](const AttributeCuts& one) { return one.size() == 0; });
   return cuts;

@@ -14,6 +14,8 @@ JOBS = {
     "classify": ["classify", "t.csv", "t.csv", "--target", "y"],
     "stats": ["stats", "t.csv"],
     "best cuts": ["discretize", "t.csv", "--target", "y", "--method", "best-cut"],
+    "mdlp": ["discretize", "t.csv", "--target", "y", "--method", "mdlp", "--cuts-out", "c.json"],
+    "global cuts": ["discretize", "t.csv", "--target", "y", "--method", "md-global", "--cuts-out", "c.json"],
     "tree": ["tree", "t.csv", "--target", "y"],
     "local cuts": ["discretize", "t.csv", "--target", "y", "--method", "md-local", "--cuts-out", "c.json"],
     "gram": ["ata", "a.gram", "-o", "b"],
@@ -22,7 +24,6 @@ JOBS = {
 NOT_FOR_GPUS = {
     "matrices of distances": ["pairwise", "t.csv", "t.csv", "--ignore", "y"],
     "GPUs find no sets of cuts": ["discretize", "t.csv", "--target", "y", "--method", "chimerge", "--cuts-out", "c.json"],
-    "a GPU finds these cuts if it is named": ["discretize", "t.csv", "--target", "y", "--method", "mdlp", "--cuts-out", "c.json"],
     "permutations by discernibility only": ["discretize", "t.csv", "--target", "y", "--method", "best-cut", "--criterion", "gini",
                                             "--permutations", "9"],
     "block Lanczos only": ["pca", "n.csv", "--ignore", "y"],

@@ -164,10 +164,12 @@ TEST_F(FakeCuts, AutoTakesAGpuThatPaysAndGivesUpOneThatFails) {
   EXPECT_EQ(on_auto(few, Criterion::gini, 1).report.device_reason,
             "auto: GPUs try permutations by discernibility only");
   EXPECT_EQ(on_auto(many, Criterion::entropy).report.backend, "cuda");
-  Table weighted = few;
   Random random(11);
-  add_weights(random, weighted);
-  EXPECT_EQ(on_auto(weighted).report.device_reason, "auto: a GPU finds cuts with weights if it is named");
+  for (const bool of_many : {false, true}) {
+    Table weighted = of_many ? many : few;
+    add_weights(random, weighted);
+    EXPECT_EQ(on_auto(weighted).report.backend == "cuda", of_many);
+  }
   const BestCuts found = on_auto(many);
   EXPECT_EQ(found.report.backend, "cuda");
   EXPECT_EQ(found.report.reason, "New Card, sm_90");

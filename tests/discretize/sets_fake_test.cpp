@@ -106,16 +106,30 @@ TEST_F(FakeSets, WhatGpusDoNotDoIsTheProcessors) {
   expect_left(cut_decisions(random, 50, 3, 2, false), {.method = DiscretizeMethod::chimerge}, "");
 }
 
-TEST_F(FakeSets, AutoKeepsToTheProcessor) {
+TEST_F(FakeSets, AutoTakesTheGpuThatPays) {
   Random random(6);
-  const Table many = cut_decisions(random, 1000, 50, 2, true);
+  const Table many = cut_decisions(random, 1000, 400, 2, true), few = cut_decisions(random, 50, 3, 2, true);
   BackendReport report;
-  set_on(many, "cuda", report, kMdlp);
+  set_on(few, "cuda", report, kMdlp);  // starts the driver
   EXPECT_EQ(report.backend, "cuda");
   EXPECT_EQ(report.reason, "device cuda: New Card, sm_90");
-  set_on(many, "auto", report, kMdlp);
-  EXPECT_EQ(report.backend, "scalar");
-  EXPECT_EQ(report.device_reason, "auto: a GPU finds these cuts if it is named");
+  for (const DiscretizeOptions& options : {kMdlp, kGlobal}) {
+    const CutSet theirs = set_on(many, "cpu", report, options);
+    expect_same_sets(set_on(many, "auto", report, options), theirs);
+    EXPECT_EQ(report.backend, "cuda");
+    EXPECT_EQ(report.reason, "New Card, sm_90");
+    EXPECT_TRUE(report.device_reason.starts_with("auto: about ")) << report.device_reason;
+    set_on(few, "auto", report, options);
+    EXPECT_EQ(report.backend, "scalar");
+    EXPECT_TRUE(report.device_reason.starts_with("auto: under 1 ms on the CPU")) << report.device_reason;
+    for (int n = 1; n <= 3; ++n) {  // a piece is submitted and collected, then searched
+      fault::arm_device(n);
+      expect_same_sets(set_on(many, "auto", report, options), theirs);
+      fault::arm_device(0);
+      EXPECT_EQ(report.backend, "scalar");
+      EXPECT_NE(report.device_reason.find("the GPU was lost"), std::string::npos) << report.device_reason;
+    }
+  }
   set_on(many, "auto", report, {.method = DiscretizeMethod::chimerge, .missing = MissingPolicy::value});
   EXPECT_EQ(report.device_reason, "auto: GPUs find no sets of cuts by this method");
 }

@@ -99,7 +99,7 @@ TEST_F(FitFromGpuCuda, PropertiesOfColumnsAndRowsAreThoseOnTheHost) {
         const std::uint64_t kind = random.below(64);
         if (kind == 0) value = std::nan("");
         if (kind == 1 && random.below(16) == 0) value = random.below(2) == 0 ? kInf : -kInf;
-        if (kind == 2) value = -1e30;
+        if (kind == 2) value = -0x1p100;  // a float32 as well
       }
       const KnnIndex ours = fit(rows), theirs = KnnIndex::fit(rows.table());
       EXPECT_TRUE(alone_on_gpu(ours));
