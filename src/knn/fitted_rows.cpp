@@ -45,8 +45,8 @@ std::vector<double> Fitted::sample(std::int64_t n) const {
   constexpr std::int64_t kMostValues = std::int64_t{1} << 22;  // fewer rows of a very wide table, but some
   n = std::min(std::min(n, std::max<std::int64_t>(kMostValues / width(), 64)), train_.n_rows);
   std::vector<double> rows(static_cast<std::size_t>(checked::mul(n, width())));
-  std::vector<std::int64_t> which;
-  for (std::int64_t i = 0; i < n; ++i) which.push_back(i * train_.n_rows / n);
+  std::vector<std::int64_t> which(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) which[static_cast<std::size_t>(i)] = i * train_.n_rows / n;
   if (const std::shared_ptr<const GpuTable> there = gpu_rows(); there != nullptr) {
     there->gather(which, rows.data());
     return rows;

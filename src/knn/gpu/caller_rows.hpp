@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,23 +37,24 @@ class InPlace {
   InPlace(const GpuRows& rows, const NeighborArrays& lists, std::int64_t k) : rows_(rows), lists_(lists), per_row_(k) {}
   /// A prediction has `n_values` numbers.
   InPlace(const GpuRows& rows, const PredictionArrays& predictions, std::int64_t n_values)
-      : rows_(rows), predictions_(predictions), per_row_(n_values) {}
+      : rows_(rows), predictions_(predictions), votes_(true), per_row_(n_values) {}
   int gpu() const { return rows_.gpu(); }
   /// Whether predictions, and not lists, stay on the GPU.
-  bool wants_votes() const { return predictions_.has_value(); }
+  bool wants_votes() const { return votes_; }
   cuda_abi::DeviceRows rows_from(std::int64_t first) const { return rows_.rows_from(first); }
   cuda_abi::DeviceLists lists_from(std::int64_t first) const {
     return {lists_.indices + first * per_row_, lists_.distances + first * per_row_};
   }
   cuda_abi::DevicePredictions predictions_from(std::int64_t first) const {
-    return {predictions_->codes == nullptr ? nullptr : predictions_->codes + first,
-            predictions_->values == nullptr ? nullptr : predictions_->values + first * per_row_};
+    return {predictions_.codes == nullptr ? nullptr : predictions_.codes + first,
+            predictions_.values == nullptr ? nullptr : predictions_.values + first * per_row_};
   }
 
  private:
   const GpuRows& rows_;
-  NeighborArrays lists_;
-  std::optional<PredictionArrays> predictions_;
+  NeighborArrays lists_ = {};
+  PredictionArrays predictions_ = {};
+  bool votes_ = false;
   std::int64_t per_row_;  // entries or numbers
 };
 
