@@ -234,7 +234,9 @@ class GlobalSearch {
     const auto bound = [&](std::int64_t a) { return bounds_[static_cast<std::size_t>(a)]; };
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return bound(a) > bound(b); });
     Choice best = choice_of_gpus();
-    const std::size_t at_once = static_cast<std::size_t>(pool_.size()) * 4;
+    // Few at first: most often one of the first wins. Then twice as many each time, since threads that meet after every
+    // few short columns mostly wait.
+    std::size_t at_once = static_cast<std::size_t>(pool_.size()) * 4;
     std::vector<Choice> found;
     for (std::size_t begin = 0; begin < order.size();) {
       std::size_t end = begin;
@@ -255,6 +257,7 @@ class GlobalSearch {
         if (beats(one, best)) best = one;
       }
       begin = end;
+      at_once *= 2;
     }
     return best;
   }

@@ -60,7 +60,7 @@ TEST_F(Environment, WordsAreThoseOfTheTable) {
   EXPECT_TRUE(environment::is_set(Variable::scan));
   for (const char* bad : {"byte", "bytess", "differences, products", ", ", "s"}) {
     expect_refused([&] { word(bad); },
-                   std::string("STOPE_SCAN='") + bad + "' is none of differences, products, nibbles, bytes");
+                   std::string("STOPE_SCAN='") + bad + "' is none of differences, products, nibbles, bytes, formula");
   }
 }
 
