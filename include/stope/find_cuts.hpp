@@ -11,8 +11,8 @@
 namespace stope {
 
 /// Finds the cuts of every feature that has any. The label names the classes; where the method ignores it, it may be
-/// absent or of any type. md_local can use GPUs; mdlp and md_global do where one is named. Throws what best_cuts
-/// throws, what DecisionTree::fit throws (md_local), and invalid_argument for options out of range.
+/// absent or of any type. md_local, mdlp and md_global can use GPUs. Throws what best_cuts throws, what
+/// DecisionTree::fit throws (md_local), and invalid_argument for options out of range.
 CutSet find_cuts(const Table& table, const DiscretizeOptions& options, const RunOptions& run = {},
                  BackendReport* report = nullptr);
 
