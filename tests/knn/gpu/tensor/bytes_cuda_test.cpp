@@ -230,7 +230,9 @@ TEST_F(FilterCudaBytes, Switches) {
   EXPECT_EQ(method(narrow, "bytes"), bytes_);
   EXPECT_EQ(method(wide, ""), bytes_);
   EXPECT_EQ(method(wide, "halves"), kHalves);
-  if (device_info().gpus.front().arch != "sm_75") EXPECT_EQ(method(wide, "sm80"), kHalves);
+  if (device_info().gpus.front().arch != "sm_75") {
+    EXPECT_EQ(method(wide, "sm80"), kHalves);
+  }
   EXPECT_EQ(method(wide, "few"), kHalves);
   EXPECT_EQ(method(table_on(kGrids[0], random, 700, 257), "bytes"), kHalves);
 }
