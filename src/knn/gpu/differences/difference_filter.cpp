@@ -223,11 +223,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
 
   // After an error or a cancellation other searches are still under way, and they read and write the blocks.
   ~DifferenceFilterPipeline() override {
-    for (const Found& found : found_) {
-      for (const std::future<void>& share : found.shares) {
-        if (share.valid()) share.wait();
-      }
-    }
+    wait();
     release_rows(filters_.front()->row_memory());
     for (Found& found : found_) filters_.front()->give_back(std::move(found.answers));
   }
@@ -278,7 +274,17 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     return {};
   }
 
+  // Waits for all shares under way.
+  void wait() const {
+    for (const Found& found : found_) {
+      for (const std::future<void>& share : found.shares) {
+        if (share.valid()) share.wait();
+      }
+    }
+  }
+
   void report_filter(SearchReport& report) const override {
+    wait();  // where another pipeline goes on with a block, the next one is under way here
     constexpr std::string_view kNames[] = {", differences", ", byte differences", ", boxes"};
     report.method += kNames[static_cast<std::size_t>(form())];
     if (votes_) report.method += ", votes";
