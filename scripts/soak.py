@@ -36,14 +36,19 @@ SANITIZED = {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1", "UBSA
 SHARES = {"fuzzing": 0.5, "bodies": 0.05, "moments": 0.15, "random_cases": 0.15, "leaks": 0.1, "large": 0.05}
 
 
+def text_of(output):
+    """What a program printed. Its reports name files, which are the same in every checkout from its folder on."""
+    return (output or b"").decode("utf-8", "replace").replace(f"{ROOT}/", "")
+
+
 def execute(words, seconds, **env):
     """Runs a program; returns (exit code, all it printed). It is ended after `seconds`, with code 124."""
     try:
         done = subprocess.run(list(map(str, words)), cwd=ROOT, env=os.environ | env, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=seconds)
-        return done.returncode, done.stdout.decode("utf-8", "replace")
+        return done.returncode, text_of(done.stdout)
     except subprocess.TimeoutExpired as slow:
-        return 124, (slow.stdout or b"").decode("utf-8", "replace")
+        return 124, text_of(slow.stdout)
 
 
 TURN_SECONDS = 600  # of one target, before the others have their turn
@@ -72,7 +77,7 @@ def fuzz(target, seconds, seed):
         _, status, used = os.wait4(process.pid, 0)
         code = process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
-        log = output.read().decode("utf-8", "replace")
+        log = text_of(output.read())
     executions = re.search(r"stat::number_of_executed_units: +(\d+)", log)
     covered = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", log)
     edges, features, kept = map(int, covered[-1]) if covered else (0, 0, 0)
@@ -134,7 +139,7 @@ def leaks(seconds, seed):
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             runs += 1
             if done.returncode != 0:
-                failures.append(f"{name}: exit {done.returncode}: {done.stdout.decode('utf-8', 'replace')[-2000:]}")
+                failures.append(f"{name}: exit {done.returncode}: {text_of(done.stdout)[-2000:]}")
     repetitions = 0
     while time.monotonic() - began < seconds and not failures:
         code, log = execute([ASAN / "tests" / "alloc_fault_test", f"--gtest_random_seed={seed % 99999}", "--gtest_shuffle"], 3600, **SANITIZED)

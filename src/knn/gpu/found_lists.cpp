@@ -30,8 +30,7 @@ void FoundLists::reset(const Selection& selection, const QueryBlock& block) {
 }
 
 // Returns how many of the places are read for the query's list: those of the rows within the radius, or those up to the
-// k-th row that is not excluded. kNotKnown: there may be more such rows
-// than places.
+// k-th row that is not excluded. kNotKnown: there may be more such rows than places.
 template <class Row>
 std::int64_t FoundLists::length(std::int64_t query, std::int64_t places, const double* distances,
                                 const Row* rows) const {
