@@ -42,8 +42,9 @@ else()
   target_compile_options(stope_flags INTERFACE -Wno-deprecated-declarations)
 endif()
 if(STOPE_SANITIZE)
-  target_compile_options(stope_flags INTERFACE -fsanitize=${STOPE_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+  # The check of object sizes takes a twelfth of the compiler's time, and the address sanitizer finds what it finds.
+  target_compile_options(stope_flags INTERFACE -fsanitize=${STOPE_SANITIZE} -fno-sanitize=object-size
+    -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${STOPE_SANITIZE})
   # GNU's linker takes several times as long for so much code and so many tables.
   find_program(STOPE_LLD ld.lld-19)
