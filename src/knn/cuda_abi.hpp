@@ -86,7 +86,8 @@ struct FilterSize {
   std::int64_t bytes;
 };
 
-/// Steps of a search through a filter on the GPU, in their order. An answer says how long each of them took.
+/// Steps of a search through a filter on the GPU, in their order. An answer says how long each of them took; 0: there
+/// was no such step.
 enum FilterStep : std::int32_t {
   kUploadStep,  ///< copy of the query rows; the tensor filter does not time it
   kImagesStep,  ///< images of the queries

@@ -171,6 +171,7 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
   reserve_votes(slot, query);
   slot.n_queries = query.n;
   slot.lists_stay = query.device_lists != nullptr;
+  slot.has_step = {};
   slot.table = &tables_[query.buffer];
   take_queries(slot, query);
   clear(slot.totals, stream_);
@@ -183,7 +184,7 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
       slot.votes.cast(*query.vote, voters_of(query), lists, stream_);
     }
   }
-  slot.ends[cuda_abi::kVoteStep].record(stream_);
+  if (slot.voted) end_step(slot, cuda_abi::kVoteStep);
   if (slot.lists_stay) {
     launch_hand_lists(
         {slot.distances.data(), slot.rows.data(), slot.uncertified.data(), query.n, query.k, *query.device_lists},
@@ -192,8 +193,14 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
   slot.computed.record(stream_);
   slot.computed.hold(copy_out_);
   copy_back(slot, query);
-  slot.ends[cuda_abi::kCopyBackStep].record(copy_out_);
-  slot.done.record(copy_out_);
+  end_step(slot, cuda_abi::kCopyBackStep, copy_out_);
+}
+
+// Only steps that queue something end with a mark: between two kernels a mark takes the GPU some microseconds.
+void TensorSession::end_step(Slot& slot, cuda_abi::FilterStep step, const stope::cuda::Stream& stream) {
+  const auto at = static_cast<std::size_t>(step);
+  slot.ends[at].record(stream);
+  slot.has_step[at] = true;
 }
 
 void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query) {
@@ -234,7 +241,7 @@ void TensorSession::copy_back(Slot& slot, const cuda_abi::TensorQuery& query) {
 
 cuda_abi::FilterAnswer TensorSession::collect(int number) {
   Slot& slot = slots_[number];
-  slot.done.wait();
+  slot.ends[cuda_abi::kCopyBackStep].wait();
   cuda_abi::FilterAnswer answer{
       .distances = slot.host_distances.data(),
       .rows = slot.host_rows.data(),
@@ -245,8 +252,11 @@ cuda_abi::FilterAnswer TensorSession::collect(int number) {
       .milliseconds = {},
       .skipped = static_cast<std::int64_t>(slot.host_totals.data()[kSkipped]),
   };
-  for (std::size_t step = cuda_abi::kImagesStep; step <= cuda_abi::kCopyBackStep; ++step) {
-    answer.milliseconds[step] = slot.ends[step].since(slot.ends[step - 1]);
+  for (std::size_t step = cuda_abi::kImagesStep, before = cuda_abi::kUploadStep; step <= cuda_abi::kCopyBackStep;
+       ++step) {
+    if (!slot.has_step[step]) continue;
+    answer.milliseconds[step] = slot.ends[step].since(slot.ends[before]);
+    before = step;
   }
   answer.milliseconds[cuda_abi::kTableImagesStep] = static_cast<float>(image_microseconds_.exchange(0)) * 1e-3F;
   if (slot.voted || slot.lists_stay) {
@@ -376,7 +386,7 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
   auto* const maxima = reinterpret_cast<float*>(candidates_.data());
   launch_sample(scan_job(table, n, plan.sample), maxima, n_maxima, stream_.get());
 
-  slot.ends[cuda_abi::kSampleStep].record(stream_);
+  end_step(slot, cuda_abi::kSampleStep);
   const ThresholdJob thresholds{.bounds = bounds(table),
                                 .maxima = maxima,
                                 .n_maxima = n_maxima,
@@ -385,7 +395,7 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
                                 .thresholds = thresholds_.data()};
   launch_thresholds(thresholds, stream_.get());
 
-  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
+  end_step(slot, cuda_abi::kThresholdsStep);
   clear(counts_, stream_);
   const TightenJob tighten{
       .bounds = bounds(table), .lists = lists(), .n_queries = n, .k = k_listed, .thresholds = thresholds_.data()};
@@ -394,7 +404,7 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
     launch_list(scan_job(table, n, part), lists(), stream_.get());
   }
 
-  slot.ends[cuda_abi::kListStep].record(stream_);
+  end_step(slot, cuda_abi::kListStep);
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
 
@@ -402,7 +412,6 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
 void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query) {
   const Table& table = *slot.table;
   const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
-  slot.ends[cuda_abi::kSampleStep].record(stream_);
   const RootJob within{.bounds = bounds(table),
                        .image = {spec_.unit, spec_.finish},
                        .heaps = slot.within.data(),
@@ -411,11 +420,11 @@ void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query
                        .k = 1,
                        .thresholds = thresholds_.data()};
   launch_roots(within, stream_.get());
-  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
+  end_step(slot, cuda_abi::kThresholdsStep);
   clear(counts_, stream_);
   const ScanSize size = scan_size(n, n_tiles, static_cast<int>(query.k));
   launch_list(scan_job(table, n, {0, 1, n_tiles, segments_of(size)}), lists(), stream_.get());
-  slot.ends[cuda_abi::kListStep].record(stream_);
+  end_step(slot, cuda_abi::kListStep);
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
 
@@ -439,8 +448,6 @@ void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) 
   ReplayJob replay{rerank_job(slot, query), sizes_.data(), false};
   clear(slot.uncertified, stream_);
   clear(sizes_, stream_);
-  slot.ends[cuda_abi::kSampleStep].record(stream_);
-  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
   std::int64_t n = checked::ceil_div(query.k + 1, scan_tile_rows(width_));
   for (std::int64_t first = 0; first < n_tiles; first += n, n = growth * first) {
     n = std::min(n, n_tiles - first);
@@ -450,13 +457,13 @@ void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) 
     replay.last = first + n == n_tiles;
     replay_(replay, measure_.data(), stream_.get());
   }
-  slot.ends[cuda_abi::kListStep].record(stream_);
+  end_step(slot, cuda_abi::kListStep);
 }
 
 void TensorSession::search_batch(Slot& slot, const cuda_abi::TensorQuery& query) {
-  slot.ends[cuda_abi::kUploadStep].record(stream_);
+  end_step(slot, cuda_abi::kUploadStep);
   encode_queries(slot, query.n);
-  slot.ends[cuda_abi::kImagesStep].record(stream_);
+  end_step(slot, cuda_abi::kImagesStep);
   if (query.heap != 0) {
     search_heap(slot, query);
   } else if (query.within != nullptr) {
@@ -466,7 +473,7 @@ void TensorSession::search_batch(Slot& slot, const cuda_abi::TensorQuery& query)
   } else {
     search_nearest(slot, query);
   }
-  slot.ends[cuda_abi::kRerankStep].record(stream_);
+  if (query.heap == 0) end_step(slot, cuda_abi::kRerankStep);
 }
 
 }  // namespace stope::knn::cuda

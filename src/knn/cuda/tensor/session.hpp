@@ -67,14 +67,17 @@ class TensorSession {
     stope::cuda::PinnedBuffer<double> host_distances;
     stope::cuda::PinnedBuffer<std::int32_t> host_rows, host_uncertified;
     stope::cuda::PinnedBuffer<unsigned long long> host_totals;
-    stope::cuda::Event uploaded, computed, done;
+    stope::cuda::Event uploaded, computed;
     std::array<stope::cuda::Clock, cuda_abi::kCopyBackStep + 1> ends;  // per FilterStep of a batch
+    std::array<bool, cuda_abi::kCopyBackStep + 1> has_step = {};       // whether the batch has that step
     std::int64_t n_queries = 0;
     const Table* table = nullptr;
     VoteSpace votes;
     bool voted = false, lists_stay = false, predictions_stay = false;
   };
 
+  void end_step(Slot& slot, cuda_abi::FilterStep step) { end_step(slot, step, stream_); }
+  static void end_step(Slot& slot, cuda_abi::FilterStep step, const stope::cuda::Stream& stream);
   void search_batch(Slot& slot, const cuda_abi::TensorQuery& query);
   void search_nearest(Slot& slot, const cuda_abi::TensorQuery& query);
   bool leaves_tiles_out(const Slot& slot, const cuda_abi::TensorQuery& query) const;
