@@ -164,6 +164,7 @@ struct TensorSpec {
   std::int64_t most_queries;  ///< most queries on the GPU at once
   std::int64_t most_neighbors;
   std::int64_t n_slots;      ///< batches under way, 1 ... kTensorSlots
+  std::int64_t n_spaces;     ///< batches whose rows and answers the GPU holds at once, 1 ... n_slots
   std::int64_t list_groups;  ///< groups that a query's list has room for, at least 4 times most_neighbors
   double tiny;               ///< an image distance that the reference formula may lose to underflow
   double constant;           ///< the part that all pairs share: |q - t|^2 = constant + |q|^2 - 2 score
@@ -190,7 +191,7 @@ struct DevicePredictions;  // knn/gpu/device_rows_abi.hpp
 inline constexpr std::int64_t kTensorBatchQueries = 33792;
 
 /// Batches of queries under way at once. The GPU works on one, the rows of the next are there, and the host hands on
-/// the answers of the one before. A filter may be made with fewer.
+/// the answers of the one before. A filter may be made with fewer, or with less room on the GPU.
 inline constexpr int kTensorSlots = 3;
 /// Pieces of rows under way to the GPU: it copies one while the host fills the other.
 inline constexpr int kTensorPieces = 2;

@@ -120,7 +120,7 @@ void TensorSession::search_clusters(Slot& slot, const cuda_abi::TensorQuery& que
   clear(clusters.needed(), stream_);
   launch_need(need, stream_.get());
   tiles.stride = 0;
-  tiles.n_skipped = slot.totals.data() + kSkipped;
+  tiles.n_skipped = slot.space->totals.data() + kSkipped;
   launch_list_tiles(tiles, stream_.get());
   end_step(slot, cuda_abi::kThresholdsStep);
 

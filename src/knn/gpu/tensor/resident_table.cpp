@@ -90,7 +90,7 @@ TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, Im
   spec.width = fitted.width();
   spec.n_rows = n_rows;
   spec.n_buffers = 1;
-  spec.n_slots = cuda_abi::kTensorSlots;
+  spec.n_slots = spec.n_spaces = cuda_abi::kTensorSlots;
   const std::int64_t most_queries = most_filter_queries(k);
   spec.most_queries = forced > 0 ? std::min(forced, most_queries) : std::clamp(n_queries, kLeastQueries, most_queries);
   spec.most_neighbors = k <= kFewNeighbors     ? kFewNeighbors
@@ -116,7 +116,7 @@ TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, Im
 void TensorFilterSpec::hold_parts(int n_buffers, std::int64_t batch, ListRoom lists) {
   constexpr std::int64_t kNeighbors = 8, kShortest = 128;
   spec.n_buffers = n_buffers;
-  spec.n_slots = 2;  // one is searched while the answers of the other are merged
+  spec.n_spaces = 2;  // one is searched while the rows of the other come
   spec.most_queries = std::min(spec.most_queries, batch);
   if (lists == ListRoom::usual) return;
   spec.most_neighbors = checked::ceil_div(k_, kNeighbors) * kNeighbors;
