@@ -89,7 +89,8 @@ class GpuParts {
     const std::int64_t forced = environment::count(environment::Variable::blocks_under_way);
     under_way_ = static_cast<std::size_t>(forced > 0 ? std::min(forced, kUnderWay) : kUnderWay);
     if (order_.empty() || held_[0] == order_[0] || held_[1] == order_[0]) return;
-    next_ = std::async(std::launch::async, [this] { load(0, order_[0]); });
+    load_next(0, order_[0]);
+    give_room();
   }
 
   /// Call it after the search, however that ended. Nothing is under way afterwards.
@@ -120,12 +121,10 @@ class GpuParts {
       const int buffer = find(order_[i]);
       if (filter_->in_bytes() && !filter_->useful(buffer)) return ImageNeed::halves;
       const int other = buffer ^ 1;
-      bool is_next_there = i + 1 == order_.size() || held_[other] == order_[i + 1];
+      if (i + 1 < order_.size() && held_[other] != order_[i + 1]) load_next(other, order_[i + 1]);
       // Once no batch searches the part before, its place is free for the part after.
       const auto after_batch = [&] {
-        if (is_next_there || is_searched(other)) return;
-        next_ = std::async(std::launch::async, [this, other, part = order_[i + 1]] { load(other, part); });
-        is_next_there = true;
+        if (!is_searched(other)) give_room();
       };
       search_part(buffer, i == 0, block, selection, encode, answers, after_batch);
     }
@@ -150,6 +149,7 @@ class GpuParts {
   void settle() {
     for (const Pending& batch : pending_) filter_->settle(*batch.flight);
     pending_.clear();
+    give_room();
   }
 
   // The rows of a block are encoded once for all parts.
@@ -173,11 +173,19 @@ class GpuParts {
     throw Error(ErrorCode::internal, "a part that was not loaded");
   }
 
-  void load(int buffer, std::int64_t part) {
+  // Loads a part in a thread of its own. The buffer's part before may be searched until give_room().
+  void load_next(int buffer, std::int64_t part) {
     held_[buffer] = -1;
-    const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
-    loader_.load(*filter_, buffer, first, n, *loader_pool_, run_->cancel);
-    held_[buffer] = part;
+    room_.emplace();
+    next_ = std::async(std::launch::async, [this, buffer, part, room = room_->get_future().share()] {
+      const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
+      loader_.load(*filter_, buffer, first, n, *loader_pool_, run_->cancel, [&] { room.wait(); });
+      held_[buffer] = part;
+    });
+  }
+  void give_room() {
+    if (room_) room_->set_value();
+    room_.reset();
   }
 
   template <class AfterBatch>
@@ -284,7 +292,8 @@ class GpuParts {
   std::deque<Pending> pending_;  // in the order in which they were queued
   std::size_t under_way_ = 1;    // most of them
   FilterWork work_;
-  std::future<void> next_;  // the part being loaded
+  std::future<void> next_;                  // the part being loaded
+  std::optional<std::promise<void>> room_;  // that it waits for
 };
 
 }  // namespace

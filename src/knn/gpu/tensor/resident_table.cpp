@@ -280,15 +280,18 @@ RowLoader::RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) :
 }
 
 void RowLoader::load(TensorFilter& filter, int buffer, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
-                     const CancelToken& cancel) {
+                     const CancelToken& cancel, const std::function<void()>& until_free) {
   const cuda_abi::Functions& functions = cuda_functions();
   cuda_abi::TensorFilter* const to = filter.filter_.get();
-  checked_call([&](Failure* failure) { return functions.tensor_begin(to, buffer, n_rows, failure); });
   int piece = 0;
   for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kTensorPieces) {
     const std::int64_t n = std::min(piece_rows_, n_rows - begin);
     checked_call([&](Failure* failure) { return functions.tensor_wait(to, piece, failure); });
     fill(pieces_[piece].data(), first + begin, n, pool, cancel);
+    if (begin == 0) {
+      if (until_free) until_free();
+      checked_call([&](Failure* failure) { return functions.tensor_begin(to, buffer, n_rows, failure); });
+    }
     checked_call(
         [&](Failure* failure) { return functions.tensor_load(to, buffer, piece, pieces_[piece].data(), n, failure); });
   }

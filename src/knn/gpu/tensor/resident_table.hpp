@@ -146,9 +146,11 @@ class RowLoader {
  public:
   /// `memory_limit`: the run's; 0 if it has none.
   RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit);
-  /// Replaces the rows of one of the filter's buffers by rows [first, first + n). No batch may be under way in it.
+  /// Replaces the rows of one of the filter's buffers by rows [first, first + n). No batch may be under way in it; if
+  /// there is a function `until_free`, that is so once it returns, and the first rows lie in pinned memory when it is
+  /// called.
   void load(TensorFilter& filter, int buffer, std::int64_t first, std::int64_t n, ThreadPool& pool,
-            const CancelToken& cancel);
+            const CancelToken& cancel, const std::function<void()>& until_free = {});
 
  private:
   void fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const;
