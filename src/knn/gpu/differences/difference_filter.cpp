@@ -17,6 +17,7 @@
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
+#include "knn/gpu/spare_threads.hpp"
 #include "stope/buffer.hpp"
 #include "stope/error.hpp"
 
@@ -136,6 +137,7 @@ class DifferenceFilter {
 
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
+  SpareThreads& threads() { return threads_; }
 
   /// Lists of n neighbours in all, uninitialised: in memory that an earlier search left, if it is enough. Memory costs
   /// more to write for the first time than to write again.
@@ -183,6 +185,7 @@ class DifferenceFilter {
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
   std::mutex mutex_;
   device::PinnedPool<double> row_memory_;
+  SpareThreads threads_;
   std::mutex answers_mutex_;
   Answers spare_answers_[2];  // for two blocks under way
 };
@@ -218,6 +221,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
       });
       return FilterRoom{size.bytes, spec.spec.most_queries};
     });
+    threads_ = filters_.front()->threads().borrow(plan_.threads);
     hold_rows(filters_.front()->row_memory(), plan_.backend.gpus.front());
   }
 
@@ -226,6 +230,8 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     wait();
     release_rows(filters_.front()->row_memory());
     for (Found& found : found_) filters_.front()->give_back(std::move(found.answers));
+    filters_.front()->threads().give_back(std::move(threads_));
+    filters_.front()->threads().give_back(std::move(hand_threads_));
   }
   DifferenceFilterPipeline(const DifferenceFilterPipeline&) = delete;
   DifferenceFilterPipeline& operator=(const DifferenceFilterPipeline&) = delete;
@@ -244,7 +250,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     const Block& block = blocks_[which];
     Found& found = found_[which];
     const std::int64_t n = block.queries.n;
-    (*block.encode)(block.queries.first, n, block.rows.data(), threads_);
+    (*block.encode)(block.queries.first, n, block.rows.data(), *threads_);
     if (const std::int64_t size = checked::mul(n, k_); !votes_ && !vary_ && found.answers.rows.size() < size) {
       found.answers = filters_.front()->borrow_answers(size);
     }
@@ -265,7 +271,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     for (std::future<void>& share : found.shares) share.get();
     if (out == nullptr || vary_) return {};
     const std::int64_t n = checked::mul(blocks_[which].queries.n, k_);
-    threads_.parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
+    threads_->parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kCopiedPerTask, end = std::min(n, begin + kCopiedPerTask);
       const DifferenceFilter::Answers& answers = found.answers;
       std::copy(answers.distances.data() + begin, answers.distances.data() + end, out->distances.begin() + begin);
@@ -292,7 +298,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     work_.report(cuda_abi::kUploadStep, boxes ? cuda_abi::kTableImagesStep : cuda_abi::kCopyBackStep, report);
   }
 
-  ThreadPool& finish_threads() override { return threads_; }
+  ThreadPool& finish_threads() override { return *threads_; }
   bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostNeighbors; }
 
   DifferenceForm form() const {
@@ -353,14 +359,14 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
   template <class Work>
   void with_hand_threads(const Work& work) {
     const std::scoped_lock lock(hand_mutex_);
-    if (hand_threads_ == nullptr) hand_threads_ = std::make_unique<ThreadPool>(plan_.threads);
+    if (hand_threads_ == nullptr) hand_threads_ = filters_.front()->threads().borrow(plan_.threads);
     work(*hand_threads_);
   }
 
   std::vector<std::shared_ptr<DifferenceFilter>> filters_;  // per GPU
-  ThreadPool threads_{plan_.threads};
+  std::unique_ptr<ThreadPool> threads_;
   std::mutex hand_mutex_;
-  std::unique_ptr<ThreadPool> hand_threads_;  // for answers, made for the first long one
+  std::unique_ptr<ThreadPool> hand_threads_;  // for answers, borrowed for the first long one
   Found found_[kBlocks];                      // per block
 };
 

@@ -16,6 +16,7 @@
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/filter_pipeline.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
+#include "knn/gpu/spare_threads.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
 #include "knn/gpu/tensor/tensor_filter.hpp"
 #include "stope/error.hpp"
@@ -83,8 +84,8 @@ class GpuParts {
     k_ = k;
     run_ = &run;
     // Both pools work at once: more threads than cores would wait for each other.
-    pool_ = std::make_unique<ThreadPool>(std::max(1, threads / 2));
-    loader_pool_ = std::make_unique<ThreadPool>(std::clamp(threads / 2 - 1, 1, kLoaderThreads));
+    pool_ = threads_.borrow(std::max(1, threads / 2));
+    loader_pool_ = threads_.borrow(std::clamp(threads / 2 - 1, 1, kLoaderThreads));
     work_ = {};
     const std::int64_t forced = environment::count(environment::Variable::blocks_under_way);
     under_way_ = static_cast<std::size_t>(forced > 0 ? std::min(forced, kUnderWay) : kUnderWay);
@@ -97,8 +98,8 @@ class GpuParts {
   void end() {
     if (next_.valid()) next_.wait();
     next_ = {};
-    pool_.reset();
-    loader_pool_.reset();
+    threads_.give_back(std::move(pool_));
+    threads_.give_back(std::move(loader_pool_));
     run_ = nullptr;
   }
 
@@ -281,6 +282,7 @@ class GpuParts {
   RowLoader loader_;
   std::vector<std::int64_t> order_;
   std::unique_ptr<TensorFilter> filter_;
+  SpareThreads threads_;
   std::int64_t held_[kHeldParts] = {-1, -1};  // the part in each of its buffers
   // The queries of the block, and the distances of their farthest neighbours so far.
   device::Pinned<double> rows_, within_;

@@ -244,31 +244,6 @@ void TensorFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std
   landed_.notify_all();
 }
 
-std::unique_ptr<ThreadPool> TensorFilter::borrow_threads(int n) {
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto fits = std::find_if(spare_threads_.begin(), spare_threads_.end(),
-                                   [&](const std::unique_ptr<ThreadPool>& spare) { return spare->size() == n; });
-    if (fits != spare_threads_.end()) {
-      std::unique_ptr<ThreadPool> threads = std::move(*fits);
-      spare_threads_.erase(fits);
-      return threads;
-    }
-  }
-  return std::make_unique<ThreadPool>(n);
-}
-
-void TensorFilter::give_back(std::unique_ptr<ThreadPool> threads) {
-  constexpr std::size_t kMostSpare = 2;  // as many as one search uses
-  std::unique_ptr<ThreadPool> gone;      // declared before the lock, so that its threads end after the lock is released
-  const std::scoped_lock lock(mutex_);
-  if (spare_threads_.size() == kMostSpare) {
-    gone = std::move(spare_threads_.front());
-    spare_threads_.erase(spare_threads_.begin());
-  }
-  spare_threads_.push_back(std::move(threads));
-}
-
 RowLoader::RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
   // Both pieces together take at most an eighth of a limit.
   constexpr std::int64_t kShare = 8 * cuda_abi::kTensorPieces * static_cast<std::int64_t>(sizeof(double));
