@@ -186,9 +186,11 @@ struct DeviceRows;         // knn/gpu/device_rows_abi.hpp
 struct DeviceLists;        // knn/gpu/device_rows_abi.hpp
 struct DevicePredictions;  // knn/gpu/device_rows_abi.hpp
 
-/// The most queries of a batch. They fill the GPU many times over. They are 132 blocks of the scan, so that on 132
+/// The queries of a batch. They fill the GPU many times over. They are 132 blocks of the scan, so that on 132
 /// multiprocessors any number of segments is whole waves.
 inline constexpr std::int64_t kTensorBatchQueries = 33792;
+/// The most queries of a batch: STOPE_TILE_QUERIES may ask for as many.
+inline constexpr std::int64_t kMostTensorBatchQueries = 2 * kTensorBatchQueries;
 
 /// Batches of queries under way at once. The GPU works on one, the rows of the next are there, and the host hands on
 /// the answers of the one before. A filter may be made with fewer, or with less room on the GPU.

@@ -49,7 +49,7 @@ std::int64_t most_maxima(const cuda_abi::TensorSpec& spec) {
 }
 
 std::int64_t batch_of(const cuda_abi::TensorSpec& spec) {
-  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, cuda_abi::kTensorBatchQueries), kBlockQueries);
+  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, cuda_abi::kMostTensorBatchQueries), kBlockQueries);
 }
 
 }  // namespace

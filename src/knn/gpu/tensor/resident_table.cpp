@@ -19,6 +19,8 @@ using cuda_abi::Failure;
 // A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
 // Beyond the second a query takes so much memory that fewer are searched at once.
 constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = cuda_abi::kTensorBatchQueries / 8;
+// Batches that are forced may be longer, where lists are short. Whether that pays is not measured.
+constexpr std::int64_t kMostQueriesOfFew = cuda_abi::kMostTensorBatchQueries;
 // Groups that a list has room for. Lists usually have some hundred; longer ones are left to the reference.
 constexpr std::int64_t kGroupsOfFew = 2048, kGroups = 8192, kGroupsOfMany = 16384;
 // A first search of few queries leaves room for some more.
@@ -92,7 +94,8 @@ TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, Im
   spec.n_buffers = 1;
   spec.n_slots = spec.n_spaces = cuda_abi::kTensorSlots;
   const std::int64_t most_queries = most_filter_queries(k);
-  spec.most_queries = forced > 0 ? std::min(forced, most_queries) : std::clamp(n_queries, kLeastQueries, most_queries);
+  spec.most_queries = forced > 0 ? std::min(forced, k <= kFewNeighbors ? kMostQueriesOfFew : most_queries)
+                                 : std::clamp(n_queries, kLeastQueries, most_queries);
   spec.most_neighbors = k <= kFewNeighbors     ? kFewNeighbors
                         : k <= kUsualNeighbors ? kUsualNeighbors
                                                : kMostFilterNeighbors;

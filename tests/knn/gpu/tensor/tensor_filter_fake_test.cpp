@@ -230,6 +230,21 @@ TEST_F(FakeTensorFilter, ThreeBatchesAreUnderWayWhereTheTableComesInParts) {
   }
 }
 
+TEST_F(FakeTensorFilter, BatchesAreAsLongAsTheEnvironmentSaysWhereListsAreShort) {
+  const knn::Fitted fitted(table(40, 0.0), {}, {});
+  const knn::ImageMap map(fitted, *fitted.kernel().filter_form());
+  const auto most_queries = [&](std::int64_t forced, std::int64_t k) {
+    set_sizes({forced, 0, 0});
+    return knn::TensorFilterSpec(fitted, map, knn::ImageElement::halves, fitted.n_rows(), 1'000'000, k)
+        .spec.most_queries;
+  };
+  EXPECT_EQ(most_queries(0, 10), 33792);
+  EXPECT_EQ(most_queries(40000, 10), 40000);
+  EXPECT_EQ(most_queries(100000, 10), 67584);
+  EXPECT_EQ(most_queries(100000, 25), 33792);
+  EXPECT_EQ(most_queries(100000, 129), 4224);
+}
+
 // Queries lack values that every training row has. Images that allow for it are made as soon as there are many.
 TEST_F(FakeTensorFilter, GapsInQueriesAlone) {
   const Table train = table(400, 0.0), whole = table(300, 0.0), gaps = table(300, 0.3);
