@@ -257,10 +257,15 @@ struct DifferenceQuery {
   /// A distance, 0 or more, beyond which no row is wanted. If it is finite, a list may be shorter than k: kNoFilterRow
   /// follows, at an infinite distance. A vote has none.
   double within = std::numeric_limits<double>::infinity();
-  std::int32_t heap = 0;  ///< see TensorQuery; boxes have none
+  std::int32_t heap = 0;   ///< see TensorQuery; boxes have none
+  std::int32_t place = 0;  ///< where in host memory the answer lies, 0 ... kAnswerPlaces - 1. It lives until the next
+                           ///< search with the same place. Predictions have one place: they live until the next search.
 };
 
-/// A training table with its images on one GPU. One thread at a time may use it.
+/// While one answer is read, another search may run.
+inline constexpr int kAnswerPlaces = 2;
+
+/// A training table with its images on one GPU. One thread at a time may use it; answers may be read meanwhile.
 struct DifferenceFilter;
 
 /// Functions that return an int return 0 when all is well.

@@ -13,6 +13,7 @@
 #include "knn/filter/derived_images.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/call.hpp"
+#include "knn/gpu/differences/answer_places.hpp"
 #include "knn/gpu/filter_pipeline.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/keep_or_make.hpp"
@@ -155,7 +156,6 @@ class DifferenceFilter {
     return {Buffer<double>(n), Buffer<std::int32_t>(n)};
   }
   void give_back(Answers answers) {
-    constexpr std::int64_t kMostKept = std::int64_t{1} << 21;  // neighbours: 24 MB
     if (answers.rows.size() > kMostKept) return;
     const std::scoped_lock lock(answers_mutex_);
     for (Answers& spare : spare_answers_) {
@@ -163,17 +163,22 @@ class DifferenceFilter {
     }
   }
 
-  /// `take` gets the answer, which is valid only while it runs.
+  /// `take` gets the answer, which is valid only while it runs. The GPU works for the next search meanwhile, unless
+  /// this one votes or its lists are long: places for these would take much pinned memory.
   template <class Take>
-  void search(const cuda_abi::DifferenceQuery& query, const Take& take) {
-    const std::scoped_lock lock(mutex_);
+  void search(cuda_abi::DifferenceQuery query, const Take& take) {
+    std::unique_lock lock(mutex_);
+    const AnswerPlaces::Borrowed place(places_);
+    query.place = place.number();
     cuda_abi::FilterAnswer answer{};
     checked_call(
         [&](Failure* failure) { return cuda_functions().differences_search(filter_.get(), &query, &answer, failure); });
+    if (query.vote == nullptr && query.n * query.k <= kMostKept) lock.unlock();
     take(answer);
   }
 
  private:
+  static constexpr std::int64_t kMostKept = std::int64_t{1} << 21;  // neighbours: 24 MB
   struct Destroy {
     void operator()(cuda_abi::DifferenceFilter* filter) const {
       if (device::cuda_lives()) cuda_functions().differences_destroy(filter);
@@ -183,6 +188,7 @@ class DifferenceFilter {
   std::int64_t most_neighbors_, most_queries_;
   std::int64_t n_always_ = 0;
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
+  AnswerPlaces places_;
   std::mutex mutex_;
   device::PinnedPool<double> row_memory_;
   SpareThreads threads_;
@@ -355,7 +361,6 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     });
   }
 
-  // The GPU waits for the next queries meanwhile.
   template <class Work>
   void with_hand_threads(const Work& work) {
     const std::scoped_lock lock(hand_mutex_);
