@@ -15,6 +15,7 @@ struct abi::DifferenceFilter {
     std::vector<std::int32_t> found, uncertified;
   };
   Answer answers[kAnswerPlaces];
+  bool has_memory[kAnswerPlaces] = {};  // per place: it is allocated for the first answer there
   bool boxes = false;
 
   bool excluded(const abi::DifferenceQuery& query, std::int64_t i, std::int64_t row) const {
@@ -94,6 +95,11 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
                        abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while searching");
   if (query->k > filter->rows.most_neighbors) return fail(failure, ErrorCode::internal, "more than it is made for");
+  bool& has_memory = filter->has_memory[query->place];
+  if (!has_memory && the_host->alloc_fails()) {
+    return fail(failure, ErrorCode::out_of_memory, "cannot allocate pinned memory");
+  }
+  has_memory = true;
   abi::DifferenceFilter::Answer& there = filter->answers[query->place];
   there = {};
   for (std::int64_t i = 0; i < query->n; ++i) filter->answer(*query, i);

@@ -10,13 +10,13 @@
 
 namespace stope::knn {
 
-/// Lends the numbers of places, the lowest that is free. Several threads may use it at once.
+/// Lends the numbers of places. Several threads may use it at once.
 class AnswerPlaces {
  public:
-  /// A place, until this object ends. Waits for a free one.
+  /// A place, until this object ends: `wanted`, if it is free, or else another one. Waits for a free one.
   class Borrowed {
    public:
-    explicit Borrowed(AnswerPlaces& places) : places_(places), number_(places.take()) {}
+    explicit Borrowed(AnswerPlaces& places, int wanted = 0) : places_(places), number_(places.take(wanted)) {}
     ~Borrowed() { places_.free(number_); }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
@@ -28,11 +28,11 @@ class AnswerPlaces {
   };
 
  private:
-  int take() {
+  int take(int wanted) {
     std::unique_lock lock(mutex_);
     const auto free_place = [&] { return std::find(std::begin(taken_), std::end(taken_), false); };
     freed_.wait(lock, [&] { return free_place() != std::end(taken_); });
-    bool* const place = free_place();
+    bool* const place = taken_[wanted] ? free_place() : taken_ + wanted;
     *place = true;
     return static_cast<int>(place - taken_);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -168,12 +169,26 @@ class DifferenceFilter {
   template <class Take>
   void search(cuda_abi::DifferenceQuery query, const Take& take) {
     std::unique_lock lock(mutex_);
-    const AnswerPlaces::Borrowed place(places_);
+    const bool apart = query.vote == nullptr && query.n * query.k <= kMostKept;
+    const AnswerPlaces::Borrowed place(places_, apart ? next_place_ : 0);
     query.place = place.number();
+    next_place_ = (query.place + 1) % cuda_abi::kAnswerPlaces;
     cuda_abi::FilterAnswer answer{};
-    checked_call(
-        [&](Failure* failure) { return cuda_functions().differences_search(filter_.get(), &query, &answer, failure); });
-    if (query.vote == nullptr && query.n * query.k <= kMostKept) lock.unlock();
+    const auto run = [&] {
+      checked_call([&](Failure* failure) {
+        return cuda_functions().differences_search(filter_.get(), &query, &answer, failure);
+      });
+    };
+    std::optional<AnswerPlaces::Borrowed> other;
+    try {
+      run();
+    } catch (const Error& error) {
+      // Without memory for the last place the other one will do, once it is free.
+      if (error.code() != ErrorCode::out_of_memory || query.place == 0 || query.vote != nullptr) throw;
+      query.place = other.emplace(places_).number();
+      run();
+    }
+    if (apart) lock.unlock();
     take(answer);
   }
 
@@ -190,6 +205,7 @@ class DifferenceFilter {
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
   AnswerPlaces places_;
   std::mutex mutex_;
+  int next_place_ = 0;
   device::PinnedPool<double> row_memory_;
   SpareThreads threads_;
   std::mutex answers_mutex_;

@@ -23,5 +23,12 @@ TEST(AnswerPlaces, TwoHaveAPlaceEachAndAThirdWaitsForOne) {
   EXPECT_EQ(AnswerPlaces::Borrowed(places).number(), number) << "the third has given it back";
 }
 
+TEST(AnswerPlaces, ThePlaceThatIsWantedIsLentIfItIsFree) {
+  AnswerPlaces places;
+  const AnswerPlaces::Borrowed wanted(places, 1);
+  EXPECT_EQ(wanted.number(), 1);
+  EXPECT_EQ(AnswerPlaces::Borrowed(places, 1).number(), 0);
+}
+
 }  // namespace
 }  // namespace stope::knn
