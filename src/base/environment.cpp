@@ -44,7 +44,7 @@ constexpr Row kTable[] = {
     {Variable::device_rows, "STOPE_DEVICE_ROWS", Form::count, kTests, "rows",
      "A GPU holds at most this many rows of a table."},
     {Variable::blocks_under_way, "STOPE_BLOCKS_UNDER_WAY", Form::count, kTests, "blocks",
-     "A GPU has at most this many blocks of queries at once."},
+     "A GPU has at most this many blocks of queries at once, or batches where the table comes in parts."},
     {Variable::stats_gpu_rows, "STOPE_STATS_GPU_ROWS", Form::count, kTests, "rows",
      "A GPU computes statistics of columns with at least this many rows, however small the table is."},
     {Variable::stats_thread_values, "STOPE_STATS_THREAD_VALUES", Form::count, kTests, "values",

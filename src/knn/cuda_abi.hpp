@@ -86,7 +86,8 @@ struct FilterSize {
   std::int64_t bytes;
 };
 
-/// Steps of a search through a filter on the GPU, in their order. An answer says how long each of them took.
+/// Steps of a search through a filter on the GPU, in their order. An answer says how long each of them took; 0: there
+/// was no such step.
 enum FilterStep : std::int32_t {
   kUploadStep,  ///< copy of the query rows; the tensor filter does not time it
   kImagesStep,  ///< images of the queries
@@ -163,6 +164,7 @@ struct TensorSpec {
   std::int64_t most_queries;  ///< most queries on the GPU at once
   std::int64_t most_neighbors;
   std::int64_t n_slots;      ///< batches under way, 1 ... kTensorSlots
+  std::int64_t n_spaces;     ///< batches whose rows and answers the GPU holds at once, 1 ... n_slots
   std::int64_t list_groups;  ///< groups that a query's list has room for, at least 4 times most_neighbors
   double tiny;               ///< an image distance that the reference formula may lose to underflow
   double constant;           ///< the part that all pairs share: |q - t|^2 = constant + |q|^2 - 2 score
@@ -184,12 +186,14 @@ struct DeviceRows;         // knn/gpu/device_rows_abi.hpp
 struct DeviceLists;        // knn/gpu/device_rows_abi.hpp
 struct DevicePredictions;  // knn/gpu/device_rows_abi.hpp
 
-/// The most queries of a batch. They fill the GPU many times over. They are 132 blocks of the scan, so that on 132
+/// The queries of a batch. They fill the GPU many times over. They are 132 blocks of the scan, so that on 132
 /// multiprocessors any number of segments is whole waves.
 inline constexpr std::int64_t kTensorBatchQueries = 33792;
+/// The most queries of a batch: STOPE_TILE_QUERIES may ask for as many.
+inline constexpr std::int64_t kMostTensorBatchQueries = 2 * kTensorBatchQueries;
 
 /// Batches of queries under way at once. The GPU works on one, the rows of the next are there, and the host hands on
-/// the answers of the one before. A filter may be made with fewer.
+/// the answers of the one before. A filter may be made with fewer, or with less room on the GPU.
 inline constexpr int kTensorSlots = 3;
 /// Pieces of rows under way to the GPU: it copies one while the host fills the other.
 inline constexpr int kTensorPieces = 2;
@@ -253,10 +257,15 @@ struct DifferenceQuery {
   /// A distance, 0 or more, beyond which no row is wanted. If it is finite, a list may be shorter than k: kNoFilterRow
   /// follows, at an infinite distance. A vote has none.
   double within = std::numeric_limits<double>::infinity();
-  std::int32_t heap = 0;  ///< see TensorQuery; boxes have none
+  std::int32_t heap = 0;   ///< see TensorQuery; boxes have none
+  std::int32_t place = 0;  ///< where in host memory the answer lies, 0 ... kAnswerPlaces - 1. It lives until the next
+                           ///< search with the same place. Predictions have one place: they live until the next search.
 };
 
-/// A training table with its images on one GPU. One thread at a time may use it.
+/// While one answer is read, another search may run.
+inline constexpr int kAnswerPlaces = 2;
+
+/// A training table with its images on one GPU. One thread at a time may use it; answers may be read meanwhile.
 struct DifferenceFilter;
 
 /// Functions that return an int return 0 when all is well.

@@ -10,8 +10,12 @@ namespace abi = knn::cuda_abi;
 struct abi::DifferenceFilter {
   abi::TensorFilter rows;  // the measure, and the rows in the first table
   fake::Votes votes;
-  std::vector<double> distances;
-  std::vector<std::int32_t> found, uncertified;
+  struct Answer {
+    std::vector<double> distances;
+    std::vector<std::int32_t> found, uncertified;
+  };
+  Answer answers[kAnswerPlaces];
+  bool has_memory[kAnswerPlaces] = {};  // per place: it is allocated for the first answer there
   bool boxes = false;
 
   bool excluded(const abi::DifferenceQuery& query, std::int64_t i, std::int64_t row) const {
@@ -34,10 +38,11 @@ struct abi::DifferenceFilter {
     // Not for some queries, and not for heaps.
     const bool known = (within || all.size() >= k) && query.heap == 0 && std::fmod(std::fabs(y[0]) * 7.0, 5.0) < 4.5;
     if (known && all.size() < k) all.resize(k, {std::numeric_limits<double>::infinity(), abi::kNoFilterRow});
-    uncertified.push_back(known ? 0 : 1);
+    Answer& answer = answers[query.place];
+    answer.uncertified.push_back(known ? 0 : 1);
     for (std::size_t j = 0; j < k; ++j) {
-      distances.push_back(known ? all[j].first : -1.0);
-      found.push_back(known ? all[j].second : -1);
+      answer.distances.push_back(known ? all[j].first : -1.0);
+      answer.found.push_back(known ? all[j].second : -1);
     }
   }
 };
@@ -90,11 +95,17 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
                        abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while searching");
   if (query->k > filter->rows.most_neighbors) return fail(failure, ErrorCode::internal, "more than it is made for");
-  filter->distances.clear(), filter->found.clear(), filter->uncertified.clear();
+  bool& has_memory = filter->has_memory[query->place];
+  if (!has_memory && the_host->alloc_fails()) {
+    return fail(failure, ErrorCode::out_of_memory, "cannot allocate pinned memory");
+  }
+  has_memory = true;
+  abi::DifferenceFilter::Answer& there = filter->answers[query->place];
+  there = {};
   for (std::int64_t i = 0; i < query->n; ++i) filter->answer(*query, i);
-  *answer = {filter->distances.data(),
-             filter->found.data(),
-             filter->uncertified.data(),
+  *answer = {there.distances.data(),
+             there.found.data(),
+             there.uncertified.data(),
              query->n * filter->rows.tables[0].n_rows,
              0,
              0,
@@ -108,8 +119,8 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
     if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
     const abi::Vote& vote = *query->vote;
     filter->votes.rows = vote.voters->rows;
-    filter->votes.cast(vote.rule, {vote.ks, vote.ks + vote.n_ks}, query->k, query->n, filter->distances, filter->found,
-                       filter->uncertified);
+    filter->votes.cast(vote.rule, {vote.ks, vote.ks + vote.n_ks}, query->k, query->n, there.distances, there.found,
+                       there.uncertified);
     answer->winners = filter->votes.winners.data();
     answer->values = filter->votes.values.data();
   }

@@ -8,11 +8,11 @@
 #include "device/array_abi.hpp"
 
 /// For tests that look them up (fake_counts.hpp): the number of times that memory was pinned, of what is alive
-/// (fake::Alive), and the bytes that would have crossed the bus.
+/// (fake::Alive), the bytes that would have crossed the bus, and batches queued while two others were under way.
 extern "C" {
 std::atomic<int> stope_fake_pins = 0;
 std::atomic<int> stope_fake_alive = 0;
-std::atomic<std::int64_t> stope_fake_to_host = 0, stope_fake_to_gpu = 0;
+std::atomic<std::int64_t> stope_fake_to_host = 0, stope_fake_to_gpu = 0, stope_fake_third_batches = 0;
 }
 
 namespace stope::fake {
@@ -48,6 +48,9 @@ void count_to_host(std::int64_t bytes) {
 }
 void count_to_gpu(std::int64_t bytes) {
   stope_fake_to_gpu += bytes;
+}
+void count_third_batch() {
+  ++stope_fake_third_batches;
 }
 
 namespace {

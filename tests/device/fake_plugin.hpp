@@ -47,6 +47,8 @@ int fail(cuda_abi::Failure* failure, ErrorCode code, const char* text);
 /// Counts bytes of rows, lists and predictions that a real plug-in would copy.
 void count_to_host(std::int64_t bytes);
 void count_to_gpu(std::int64_t bytes);
+/// Counts a batch of a filter where two others are under way.
+void count_third_batch();
 
 /// The caller's rows as doubles.
 std::vector<double> taken(const abi::DeviceRows& from, std::int64_t n, std::int64_t width);

@@ -19,12 +19,6 @@ std::int64_t batch_of(const cuda_abi::DifferenceSpec& spec) {
   return std::clamp<std::int64_t>(spec.most_queries, 1, kMostBatch);
 }
 
-/// Pinned memory is slow to allocate, so it is kept for the next search.
-template <class T>
-void grow(stope::cuda::PinnedBuffer<T>& buffer, std::int64_t size) {
-  if (buffer.size() < size) buffer = stope::cuda::PinnedBuffer<T>(size);
-}
-
 std::int64_t floats_of(const BoxLevels& boxes, std::int64_t n_columns) {
   return checked::mul(checked::mul(boxes.n_groups(), kGroupBoxes), n_columns);
 }
@@ -148,13 +142,9 @@ std::int64_t BoxSession::finish() {
 }
 
 cuda_abi::FilterAnswer BoxSession::search(const cuda_abi::DifferenceQuery& query) {
-  if (query.vote != nullptr) {
-    votes_.reserve(*query.vote, voters_of(*query.vote, gpu_, spec_.n_rows), batch_, query.n);
-  } else {
-    grow(host_distances_, checked::mul(query.n, query.k));
-    grow(host_rows_, host_distances_.size());
-  }
-  grow(host_uncertified_, query.n);
+  if (query.vote != nullptr) votes_.reserve(*query.vote, voters_of(*query.vote, gpu_, spec_.n_rows), batch_, query.n);
+  HostAnswer& host = answers_[query.place];
+  host.reserve(query);
   milliseconds_.fill(0.0F);
   milliseconds_[cuda_abi::kTableImagesStep] = std::exchange(table_milliseconds_, 0.0F);
   clear(work_, stream_);
@@ -173,9 +163,9 @@ cuda_abi::FilterAnswer BoxSession::search(const cuda_abi::DifferenceQuery& query
   };
   const std::int64_t evaluated = total(kWorkCounters);
   cuda_abi::FilterAnswer answer{
-      .distances = host_distances_.data(),
-      .rows = host_rows_.data(),
-      .uncertified = host_uncertified_.data(),
+      .distances = host.distances.data(),
+      .rows = host.rows.data(),
+      .uncertified = host.uncertified.data(),
       .scanned = evaluated,
       .listed = evaluated,
       .evaluated = evaluated,
@@ -197,10 +187,10 @@ void BoxSession::copy_back(const cuda_abi::DifferenceQuery& query, std::int64_t 
   if (query.vote != nullptr) {
     votes_.copy_back(*query.vote, voters_of(*query.vote, gpu_, spec_.n_rows), begin, n, stream_);
   } else {
-    copy_out(host_distances_.data() + begin * query.k, distances_, n * query.k, stream_);
-    copy_out(host_rows_.data() + begin * query.k, rows_, n * query.k, stream_);
+    copy_out(answers_[query.place].distances.data() + begin * query.k, distances_, n * query.k, stream_);
+    copy_out(answers_[query.place].rows.data() + begin * query.k, rows_, n * query.k, stream_);
   }
-  copy_out(host_uncertified_.data() + begin, uncertified_, n, stream_);
+  copy_out(answers_[query.place].uncertified.data() + begin, uncertified_, n, stream_);
 }
 
 void BoxSession::search_batch(const cuda_abi::DifferenceQuery& query, std::int64_t begin, std::int64_t n) {

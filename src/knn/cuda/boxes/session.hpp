@@ -9,6 +9,7 @@
 
 #include "device/cuda/upload.hpp"
 #include "knn/cuda/boxes/box_search.hpp"
+#include "knn/cuda/host_answer.hpp"
 #include "knn/cuda/votes.hpp"
 #include "knn/cuda_abi.hpp"
 
@@ -71,8 +72,7 @@ class BoxSession {
   Device<std::int32_t> rows_, uncertified_;
   Device<unsigned long long> work_;  // counters of opened groups, and of evaluated pairs
   stope::cuda::PinnedBuffer<unsigned long long> host_work_;
-  stope::cuda::PinnedBuffer<double> host_distances_;
-  stope::cuda::PinnedBuffer<std::int32_t> host_rows_, host_uncertified_;
+  HostAnswer answers_[cuda_abi::kAnswerPlaces];
   VoteSpace votes_;
   float table_milliseconds_ = 0.0F;  // of the boxes, until an answer tells it
   std::array<float, cuda_abi::kFilterSteps> milliseconds_{};

@@ -42,12 +42,6 @@ std::int64_t words_of(const cuda_abi::DifferenceSpec& spec) {
   return spec.steps > 0.0 ? plan_bytes(spec, true).words() : even_lines(static_cast<int>(spec.bounds.n_columns));
 }
 
-/// Pinned memory is slow to allocate, so it is kept for the next search.
-template <class T>
-void grow(stope::cuda::PinnedBuffer<T>& buffer, std::int64_t size) {
-  if (buffer.size() < size) buffer = stope::cuda::PinnedBuffer<T>(size);
-}
-
 }  // namespace
 
 cuda_abi::FilterSize DifferenceSession::size(const cuda_abi::DifferenceSpec& spec, int gpu) {
@@ -241,13 +235,9 @@ void DifferenceSession::make_query_images(const Batch& batch) {
 }
 
 cuda_abi::FilterAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery& query) {
-  if (query.vote != nullptr) {
-    votes_.reserve(*query.vote, voters_of(query), batch_, query.n);
-  } else {
-    grow(host_distances_, checked::mul(query.n, query.k));
-    grow(host_rows_, host_distances_.size());
-  }
-  grow(host_uncertified_, query.n);
+  if (query.vote != nullptr) votes_.reserve(*query.vote, voters_of(query), batch_, query.n);
+  HostAnswer& host = answers_[query.place];
+  host.reserve(query);
   milliseconds_.fill(0.0F);
   clear(totals_, stream_);
   if (query.train_groups != nullptr) {
@@ -270,9 +260,9 @@ cuda_abi::FilterAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery
   copy_out(host_totals_.data(), totals_, kTotals, stream_);
   stream_.wait();
   cuda_abi::FilterAnswer answer{
-      .distances = host_distances_.data(),
-      .rows = host_rows_.data(),
-      .uncertified = host_uncertified_.data(),
+      .distances = host.distances.data(),
+      .rows = host.rows.data(),
+      .uncertified = host.uncertified.data(),
       .scanned = query.n * spec_.n_rows,
       .listed = static_cast<std::int64_t>(host_totals_.data()[kListed]),
       .evaluated = static_cast<std::int64_t>(host_totals_.data()[kEvaluated]),
@@ -313,10 +303,10 @@ void DifferenceSession::copy_back(const cuda_abi::DifferenceQuery& query, const 
   if (query.vote != nullptr) {
     votes_.copy_back(*query.vote, voters_of(query), batch.begin, batch.n, stream_);
   } else {
-    copy_out(host_distances_.data() + batch.begin * query.k, distances_, batch.n * query.k, stream_);
-    copy_out(host_rows_.data() + batch.begin * query.k, rows_, batch.n * query.k, stream_);
+    copy_out(answers_[query.place].distances.data() + batch.begin * query.k, distances_, batch.n * query.k, stream_);
+    copy_out(answers_[query.place].rows.data() + batch.begin * query.k, rows_, batch.n * query.k, stream_);
   }
-  copy_out(host_uncertified_.data() + batch.begin, uncertified_, batch.n, stream_);
+  copy_out(answers_[query.place].uncertified.data() + batch.begin, uncertified_, batch.n, stream_);
 }
 
 void DifferenceSession::search_batch(const cuda_abi::DifferenceQuery& query, const Batch& batch, const Batch& next) {

@@ -12,6 +12,7 @@
 #include "knn/cuda/differences/images.hpp"
 #include "knn/cuda/differences/listed_pairs.hpp"
 #include "knn/cuda/differences/select.hpp"
+#include "knn/cuda/host_answer.hpp"
 #include "knn/cuda/votes.hpp"
 #include "knn/cuda_abi.hpp"
 
@@ -119,8 +120,7 @@ class DifferenceSession {
   Device<unsigned long long> totals_;
   stope::cuda::PinnedBuffer<unsigned long long> host_totals_;
   stope::cuda::PinnedBuffer<std::int32_t> host_gaps_;
-  stope::cuda::PinnedBuffer<double> host_distances_;
-  stope::cuda::PinnedBuffer<std::int32_t> host_rows_, host_uncertified_;
+  HostAnswer answers_[cuda_abi::kAnswerPlaces];
   VoteSpace votes_;
   std::array<float, cuda_abi::kFilterSteps> milliseconds_{};
   stope::cuda::Uploader upload_;

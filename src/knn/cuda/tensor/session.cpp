@@ -49,7 +49,7 @@ std::int64_t most_maxima(const cuda_abi::TensorSpec& spec) {
 }
 
 std::int64_t batch_of(const cuda_abi::TensorSpec& spec) {
-  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, cuda_abi::kTensorBatchQueries), kBlockQueries);
+  return padded(std::clamp<std::int64_t>(spec.most_queries, 1, cuda_abi::kMostTensorBatchQueries), kBlockQueries);
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ cuda_abi::FilterSize TensorSession::size(const cuda_abi::TensorSpec& spec, int g
   const std::int64_t row = (spec.lent_rows != 0 ? 0 : spec.width * 8) + width * 2 + 4 * 4;
   const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 32 +
                              spec.list_groups * static_cast<std::int64_t>(sizeof(ListedGroup)) +
-                             spec.n_slots * (spec.width * 8 + spec.most_neighbors * 12 + 12);
+                             spec.n_spaces * (spec.width * 8 + spec.most_neighbors * 12 + 12);
   size.bytes =
       checked::add(checked::mul(checked::mul(padded_rows(spec), row), spec.n_buffers), checked::mul(batch, query));
   return size;
@@ -102,21 +102,23 @@ TensorSession::TensorSession(int gpu, const cuda_abi::TensorSpec& spec)
   copy_in(attributes_.data(), static_cast<const Attribute*>(spec.measure.attributes), attributes_.size(), stream_);
   copy_in(columns_.data(), spec.columns, columns_.size(), stream_);
   for (int buffer = 0; buffer < spec.n_buffers; ++buffer) make_table(tables_[buffer]);
+  const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
+  for (Space& space : std::span(spaces_).first(static_cast<std::size_t>(spec.n_spaces))) {
+    space.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));
+    space.within = DeviceBuffer<double>(batch_);
+    space.distances = DeviceBuffer<double>(n_answers);
+    space.rows = DeviceBuffer<std::int32_t>(n_answers);
+    space.uncertified = DeviceBuffer<std::int32_t>(batch_);
+    space.totals = DeviceBuffer<unsigned long long>(kTotals);
+    // The answers of uncertified queries are copied back as they are, so they must not be uninitialised memory.
+    clear(space.distances, stream_);
+    clear(space.rows, stream_);
+  }
   for (Slot& slot : std::span(slots_).first(static_cast<std::size_t>(spec.n_slots))) {
-    const std::int64_t n_answers = checked::mul(batch_, spec.most_neighbors);
-    slot.queries = DeviceBuffer<double>(checked::mul(batch_, spec.width));
-    slot.within = DeviceBuffer<double>(batch_);
-    slot.distances = DeviceBuffer<double>(n_answers);
-    slot.rows = DeviceBuffer<std::int32_t>(n_answers);
-    slot.uncertified = DeviceBuffer<std::int32_t>(batch_);
-    slot.totals = DeviceBuffer<unsigned long long>(kTotals);
     slot.host_distances = PinnedBuffer<double>(n_answers);
     slot.host_rows = PinnedBuffer<std::int32_t>(n_answers);
     slot.host_uncertified = PinnedBuffer<std::int32_t>(batch_);
     slot.host_totals = PinnedBuffer<unsigned long long>(kTotals);
-    // The answers of uncertified queries are copied back as they are, so they must not be uninitialised memory.
-    clear(slot.distances, stream_);
-    clear(slot.rows, stream_);
   }
   stream_.wait();  // until then `spec.columns` is read
 }
@@ -171,29 +173,47 @@ void TensorSession::submit(int number, const cuda_abi::TensorQuery& query) {
   reserve_votes(slot, query);
   slot.n_queries = query.n;
   slot.lists_stay = query.device_lists != nullptr;
+  slot.has_step = {};
   slot.table = &tables_[query.buffer];
+  take_space(slot);
   take_queries(slot, query);
-  clear(slot.totals, stream_);
+  clear(slot.space->totals, stream_);
   search_batch(slot, query);
   if (slot.voted) {
-    const ListsToVote lists{slot.distances.data(), slot.rows.data(), query.k, query.n, slot.uncertified.data()};
+    const ListsToVote lists{slot.space->distances.data(), slot.space->rows.data(), query.k, query.n,
+                            slot.space->uncertified.data()};
     if (slot.predictions_stay) {
       slot.votes.cast(*query.vote, voters_of(query), lists, *query.device_predictions, stream_);
     } else {
       slot.votes.cast(*query.vote, voters_of(query), lists, stream_);
     }
   }
-  slot.ends[cuda_abi::kVoteStep].record(stream_);
+  if (slot.voted) end_step(slot, cuda_abi::kVoteStep);
   if (slot.lists_stay) {
-    launch_hand_lists(
-        {slot.distances.data(), slot.rows.data(), slot.uncertified.data(), query.n, query.k, *query.device_lists},
-        stream_.get());
+    launch_hand_lists({slot.space->distances.data(), slot.space->rows.data(), slot.space->uncertified.data(), query.n,
+                       query.k, *query.device_lists},
+                      stream_.get());
   }
-  slot.computed.record(stream_);
-  slot.computed.hold(copy_out_);
+  slot.space->computed.record(stream_);
+  slot.space->computed.hold(copy_out_);
   copy_back(slot, query);
-  slot.ends[cuda_abi::kCopyBackStep].record(copy_out_);
-  slot.done.record(copy_out_);
+  end_step(slot, cuda_abi::kCopyBackStep, copy_out_);
+  slot.space->copied_back.record(copy_out_);
+}
+
+// Rows may come once the batch before is computed, and the search may begin once its answers are copied.
+void TensorSession::take_space(Slot& slot) {
+  slot.space = spaces_ + next_space_;
+  next_space_ = (next_space_ + 1) % spec_.n_spaces;
+  slot.space->computed.hold(copy_in_);
+  slot.space->copied_back.hold(stream_);
+}
+
+// Only steps that queue something end with a mark: between two kernels a mark takes the GPU some microseconds.
+void TensorSession::end_step(Slot& slot, cuda_abi::FilterStep step, const stope::cuda::Stream& stream) {
+  const auto at = static_cast<std::size_t>(step);
+  slot.ends[at].record(stream);
+  slot.has_step[at] = true;
 }
 
 void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query) {
@@ -202,11 +222,11 @@ void TensorSession::take_queries(Slot& slot, const cuda_abi::TensorQuery& query)
     check(cudaEventRecord(slot.uploaded.get(), static_cast<cudaStream_t>(query.device_rows->stream)),
           "marking the caller's stream");
     slot.uploaded.hold(copy_in_);
-    launch_take_rows({*query.device_rows, query.n, spec_.width, slot.queries.data()}, copy_in_.get());
+    launch_take_rows({*query.device_rows, query.n, spec_.width, slot.space->queries.data()}, copy_in_.get());
   } else {
-    copy_in(slot.queries.data(), query.rows, query.n * spec_.width, copy_in_);
+    copy_in(slot.space->queries.data(), query.rows, query.n * spec_.width, copy_in_);
   }
-  if (query.within != nullptr) copy_in(slot.within.data(), query.within, query.n, copy_in_);
+  if (query.within != nullptr) copy_in(slot.space->within.data(), query.within, query.n, copy_in_);
   slot.uploaded.record(copy_in_);
   slot.uploaded.hold(stream_);
 }
@@ -225,16 +245,16 @@ void TensorSession::copy_back(Slot& slot, const cuda_abi::TensorQuery& query) {
   if (slot.voted && !slot.predictions_stay) {
     slot.votes.copy_back(*query.vote, voters_of(query), 0, query.n, copy_out_);
   } else if (!slot.voted && !slot.lists_stay) {
-    copy_out(slot.host_distances.data(), slot.distances, query.n * query.k, copy_out_);
-    copy_out(slot.host_rows.data(), slot.rows, query.n * query.k, copy_out_);
+    copy_out(slot.host_distances.data(), slot.space->distances, query.n * query.k, copy_out_);
+    copy_out(slot.host_rows.data(), slot.space->rows, query.n * query.k, copy_out_);
   }
-  copy_out(slot.host_uncertified.data(), slot.uncertified, query.n, copy_out_);
-  copy_out(slot.host_totals.data(), slot.totals, kTotals, copy_out_);
+  copy_out(slot.host_uncertified.data(), slot.space->uncertified, query.n, copy_out_);
+  copy_out(slot.host_totals.data(), slot.space->totals, kTotals, copy_out_);
 }
 
 cuda_abi::FilterAnswer TensorSession::collect(int number) {
   Slot& slot = slots_[number];
-  slot.done.wait();
+  slot.ends[cuda_abi::kCopyBackStep].wait();
   cuda_abi::FilterAnswer answer{
       .distances = slot.host_distances.data(),
       .rows = slot.host_rows.data(),
@@ -245,8 +265,11 @@ cuda_abi::FilterAnswer TensorSession::collect(int number) {
       .milliseconds = {},
       .skipped = static_cast<std::int64_t>(slot.host_totals.data()[kSkipped]),
   };
-  for (std::size_t step = cuda_abi::kImagesStep; step <= cuda_abi::kCopyBackStep; ++step) {
-    answer.milliseconds[step] = slot.ends[step].since(slot.ends[step - 1]);
+  for (std::size_t step = cuda_abi::kImagesStep, before = cuda_abi::kUploadStep; step <= cuda_abi::kCopyBackStep;
+       ++step) {
+    if (!slot.has_step[step]) continue;
+    answer.milliseconds[step] = slot.ends[step].since(slot.ends[before]);
+    before = step;
   }
   answer.milliseconds[cuda_abi::kTableImagesStep] = static_cast<float>(image_microseconds_.exchange(0)) * 1e-3F;
   if (slot.voted || slot.lists_stay) {
@@ -262,7 +285,7 @@ cuda_abi::FilterAnswer TensorSession::collect(int number) {
 
 void TensorSession::encode_queries(const Slot& slot, std::int64_t n) {
   EncodeJob encode = encode_job();
-  encode.rows = slot.queries.data();
+  encode.rows = slot.space->queries.data();
   encode.n = n;
   encode.n_padded = padded(n, kBlockQueries);
   encode.plain = plain_queries_.columns();
@@ -341,7 +364,7 @@ RerankJob TensorSession::rerank_job(Slot& slot, const cuda_abi::TensorQuery& que
       .train_images = slot.table->images.data(),
       .order = nullptr,
       .starts = starts_of(*slot.table),
-      .queries = slot.queries.data(),
+      .queries = slot.space->queries.data(),
       .train = slot.table->values,
       .width = spec_.width,
       .attributes = attributes_.data(),
@@ -352,11 +375,11 @@ RerankJob TensorSession::rerank_job(Slot& slot, const cuda_abi::TensorQuery& que
       .n_always = slot.table->n_always,
       .may_have_fewer = query.within != nullptr,
       .lists = lists(),
-      .distances = slot.distances.data(),
-      .rows = slot.rows.data(),
-      .uncertified = slot.uncertified.data(),
-      .n_listed = slot.totals.data() + kListed,
-      .n_evaluated = slot.totals.data() + kEvaluated,
+      .distances = slot.space->distances.data(),
+      .rows = slot.space->rows.data(),
+      .uncertified = slot.space->uncertified.data(),
+      .n_listed = slot.space->totals.data() + kListed,
+      .n_evaluated = slot.space->totals.data() + kEvaluated,
   };
 }
 
@@ -376,7 +399,7 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
   auto* const maxima = reinterpret_cast<float*>(candidates_.data());
   launch_sample(scan_job(table, n, plan.sample), maxima, n_maxima, stream_.get());
 
-  slot.ends[cuda_abi::kSampleStep].record(stream_);
+  end_step(slot, cuda_abi::kSampleStep);
   const ThresholdJob thresholds{.bounds = bounds(table),
                                 .maxima = maxima,
                                 .n_maxima = n_maxima,
@@ -385,7 +408,7 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
                                 .thresholds = thresholds_.data()};
   launch_thresholds(thresholds, stream_.get());
 
-  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
+  end_step(slot, cuda_abi::kThresholdsStep);
   clear(counts_, stream_);
   const TightenJob tighten{
       .bounds = bounds(table), .lists = lists(), .n_queries = n, .k = k_listed, .thresholds = thresholds_.data()};
@@ -394,7 +417,7 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
     launch_list(scan_job(table, n, part), lists(), stream_.get());
   }
 
-  slot.ends[cuda_abi::kListStep].record(stream_);
+  end_step(slot, cuda_abi::kListStep);
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
 
@@ -402,20 +425,19 @@ void TensorSession::search_nearest(Slot& slot, const cuda_abi::TensorQuery& quer
 void TensorSession::search_within(Slot& slot, const cuda_abi::TensorQuery& query) {
   const Table& table = *slot.table;
   const std::int64_t n = query.n, n_tiles = table.n_padded / scan_tile_rows(width_);
-  slot.ends[cuda_abi::kSampleStep].record(stream_);
   const RootJob within{.bounds = bounds(table),
                        .image = {spec_.unit, spec_.finish},
-                       .heaps = slot.within.data(),
+                       .heaps = slot.space->within.data(),
                        .sizes = nullptr,
                        .n_queries = n,
                        .k = 1,
                        .thresholds = thresholds_.data()};
   launch_roots(within, stream_.get());
-  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
+  end_step(slot, cuda_abi::kThresholdsStep);
   clear(counts_, stream_);
   const ScanSize size = scan_size(n, n_tiles, static_cast<int>(query.k));
   launch_list(scan_job(table, n, {0, 1, n_tiles, segments_of(size)}), lists(), stream_.get());
-  slot.ends[cuda_abi::kListStep].record(stream_);
+  end_step(slot, cuda_abi::kListStep);
   kernel_(rerank_job(slot, query), measure_.data(), stream_.get());
 }
 
@@ -431,16 +453,14 @@ void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) 
   const auto k = static_cast<int>(query.k);
   const RootJob roots{.bounds = bounds(table),
                       .image = {spec_.unit, spec_.finish},
-                      .heaps = slot.distances.data(),
+                      .heaps = slot.space->distances.data(),
                       .sizes = sizes_.data(),
                       .n_queries = query.n,
                       .k = k,
                       .thresholds = thresholds_.data()};
   ReplayJob replay{rerank_job(slot, query), sizes_.data(), false};
-  clear(slot.uncertified, stream_);
+  clear(slot.space->uncertified, stream_);
   clear(sizes_, stream_);
-  slot.ends[cuda_abi::kSampleStep].record(stream_);
-  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
   std::int64_t n = checked::ceil_div(query.k + 1, scan_tile_rows(width_));
   for (std::int64_t first = 0; first < n_tiles; first += n, n = growth * first) {
     n = std::min(n, n_tiles - first);
@@ -450,13 +470,13 @@ void TensorSession::search_heap(Slot& slot, const cuda_abi::TensorQuery& query) 
     replay.last = first + n == n_tiles;
     replay_(replay, measure_.data(), stream_.get());
   }
-  slot.ends[cuda_abi::kListStep].record(stream_);
+  end_step(slot, cuda_abi::kListStep);
 }
 
 void TensorSession::search_batch(Slot& slot, const cuda_abi::TensorQuery& query) {
-  slot.ends[cuda_abi::kUploadStep].record(stream_);
+  end_step(slot, cuda_abi::kUploadStep);
   encode_queries(slot, query.n);
-  slot.ends[cuda_abi::kImagesStep].record(stream_);
+  end_step(slot, cuda_abi::kImagesStep);
   if (query.heap != 0) {
     search_heap(slot, query);
   } else if (query.within != nullptr) {
@@ -466,7 +486,7 @@ void TensorSession::search_batch(Slot& slot, const cuda_abi::TensorQuery& query)
   } else {
     search_nearest(slot, query);
   }
-  slot.ends[cuda_abi::kRerankStep].record(stream_);
+  if (query.heap == 0) end_step(slot, cuda_abi::kRerankStep);
 }
 
 }  // namespace stope::knn::cuda

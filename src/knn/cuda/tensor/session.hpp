@@ -59,28 +59,39 @@ class TensorSession {
     TableClusters clusters;
   };
 
-  // A batch under way: what the copy streams fill and read while the GPU computes.
-  struct Slot {
+  // What a batch has in the GPU's memory: the copy streams fill and read it while the GPU computes. Where there are
+  // fewer spaces than slots, streams wait for the batch before in the same space.
+  struct Space {
     stope::cuda::DeviceBuffer<double> queries, within, distances;
     stope::cuda::DeviceBuffer<std::int32_t> rows, uncertified;
     stope::cuda::DeviceBuffer<unsigned long long> totals;
+    stope::cuda::Event computed, copied_back;
+  };
+
+  // A batch under way.
+  struct Slot {
+    Space* space = nullptr;
     stope::cuda::PinnedBuffer<double> host_distances;
     stope::cuda::PinnedBuffer<std::int32_t> host_rows, host_uncertified;
     stope::cuda::PinnedBuffer<unsigned long long> host_totals;
-    stope::cuda::Event uploaded, computed, done;
+    stope::cuda::Event uploaded;
     std::array<stope::cuda::Clock, cuda_abi::kCopyBackStep + 1> ends;  // per FilterStep of a batch
+    std::array<bool, cuda_abi::kCopyBackStep + 1> has_step = {};       // whether the batch has that step
     std::int64_t n_queries = 0;
     const Table* table = nullptr;
     VoteSpace votes;
     bool voted = false, lists_stay = false, predictions_stay = false;
   };
 
+  void end_step(Slot& slot, cuda_abi::FilterStep step) { end_step(slot, step, stream_); }
+  static void end_step(Slot& slot, cuda_abi::FilterStep step, const stope::cuda::Stream& stream);
   void search_batch(Slot& slot, const cuda_abi::TensorQuery& query);
   void search_nearest(Slot& slot, const cuda_abi::TensorQuery& query);
   bool leaves_tiles_out(const Slot& slot, const cuda_abi::TensorQuery& query) const;
   void search_clusters(Slot& slot, const cuda_abi::TensorQuery& query);
   void search_within(Slot& slot, const cuda_abi::TensorQuery& query);
   void search_heap(Slot& slot, const cuda_abi::TensorQuery& query);
+  void take_space(Slot& slot);
   void take_queries(Slot& slot, const cuda_abi::TensorQuery& query);
   const VoterView& voters_of(const cuda_abi::TensorQuery& query) const {
     return cuda::voters_of(*query.vote, gpu_, spec_.n_rows);
@@ -123,6 +134,8 @@ class TensorSession {
   stope::cuda::DeviceBuffer<float> query_norms_, query_residuals_, thresholds_;
   stope::cuda::DeviceBuffer<ListedGroup> candidates_;
   stope::cuda::DeviceBuffer<std::int32_t> counts_, sizes_;
+  Space spaces_[cuda_abi::kTensorSlots];
+  std::int64_t next_space_ = 0;
   Slot slots_[cuda_abi::kTensorSlots];
   stope::cuda::Event loaded_pieces_[cuda_abi::kTensorPieces];
   static constexpr int kTimed = 2;  // images under way that have a pair of clocks

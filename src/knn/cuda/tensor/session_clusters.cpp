@@ -109,7 +109,7 @@ void TensorSession::search_clusters(Slot& slot, const cuda_abi::TensorQuery& que
   const std::int64_t n_maxima = kSampleSegments * kMaximaPerSegment;
   auto* const maxima = reinterpret_cast<float*>(candidates_.data());
   launch_sample(scan, maxima, n_maxima, stream_.get());
-  slot.ends[cuda_abi::kSampleStep].record(stream_);
+  end_step(slot, cuda_abi::kSampleStep);
   launch_thresholds({.bounds = bounds(table),
                      .maxima = maxima,
                      .n_maxima = n_maxima,
@@ -120,14 +120,14 @@ void TensorSession::search_clusters(Slot& slot, const cuda_abi::TensorQuery& que
   clear(clusters.needed(), stream_);
   launch_need(need, stream_.get());
   tiles.stride = 0;
-  tiles.n_skipped = slot.totals.data() + kSkipped;
+  tiles.n_skipped = slot.space->totals.data() + kSkipped;
   launch_list_tiles(tiles, stream_.get());
-  slot.ends[cuda_abi::kThresholdsStep].record(stream_);
+  end_step(slot, cuda_abi::kThresholdsStep);
 
   clear(counts_, stream_);
   scan.chosen.n_segments = kListSegments;
   launch_list(scan, lists(), stream_.get());
-  slot.ends[cuda_abi::kListStep].record(stream_);
+  end_step(slot, cuda_abi::kListStep);
   RerankJob rerank = rerank_job(slot, query);
   rerank.train_images = clusters.images();
   rerank.starts = starts;

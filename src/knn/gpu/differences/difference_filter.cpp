@@ -4,6 +4,7 @@
 #include <cmath>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,10 +14,12 @@
 #include "knn/filter/derived_images.hpp"
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/call.hpp"
+#include "knn/gpu/differences/answer_places.hpp"
 #include "knn/gpu/filter_pipeline.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
+#include "knn/gpu/spare_threads.hpp"
 #include "stope/buffer.hpp"
 #include "stope/error.hpp"
 
@@ -136,6 +139,7 @@ class DifferenceFilter {
 
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
+  SpareThreads& threads() { return threads_; }
 
   /// Lists of n neighbours in all, uninitialised: in memory that an earlier search left, if it is enough. Memory costs
   /// more to write for the first time than to write again.
@@ -153,7 +157,6 @@ class DifferenceFilter {
     return {Buffer<double>(n), Buffer<std::int32_t>(n)};
   }
   void give_back(Answers answers) {
-    constexpr std::int64_t kMostKept = std::int64_t{1} << 21;  // neighbours: 24 MB
     if (answers.rows.size() > kMostKept) return;
     const std::scoped_lock lock(answers_mutex_);
     for (Answers& spare : spare_answers_) {
@@ -161,17 +164,36 @@ class DifferenceFilter {
     }
   }
 
-  /// `take` gets the answer, which is valid only while it runs.
+  /// `take` gets the answer, which is valid only while it runs. The GPU works for the next search meanwhile, unless
+  /// this one votes or its lists are long: places for these would take much pinned memory.
   template <class Take>
-  void search(const cuda_abi::DifferenceQuery& query, const Take& take) {
-    const std::scoped_lock lock(mutex_);
+  void search(cuda_abi::DifferenceQuery query, const Take& take) {
+    std::unique_lock lock(mutex_);
+    const bool apart = query.vote == nullptr && query.n * query.k <= kMostKept;
+    const AnswerPlaces::Borrowed place(places_, apart ? next_place_ : 0);
+    query.place = place.number();
+    next_place_ = (query.place + 1) % cuda_abi::kAnswerPlaces;
     cuda_abi::FilterAnswer answer{};
-    checked_call(
-        [&](Failure* failure) { return cuda_functions().differences_search(filter_.get(), &query, &answer, failure); });
+    const auto run = [&] {
+      checked_call([&](Failure* failure) {
+        return cuda_functions().differences_search(filter_.get(), &query, &answer, failure);
+      });
+    };
+    std::optional<AnswerPlaces::Borrowed> other;
+    try {
+      run();
+    } catch (const Error& error) {
+      // Without memory for the last place the other one will do, once it is free.
+      if (error.code() != ErrorCode::out_of_memory || query.place == 0 || query.vote != nullptr) throw;
+      query.place = other.emplace(places_).number();
+      run();
+    }
+    if (apart) lock.unlock();
     take(answer);
   }
 
  private:
+  static constexpr std::int64_t kMostKept = std::int64_t{1} << 21;  // neighbours: 24 MB
   struct Destroy {
     void operator()(cuda_abi::DifferenceFilter* filter) const {
       if (device::cuda_lives()) cuda_functions().differences_destroy(filter);
@@ -181,8 +203,11 @@ class DifferenceFilter {
   std::int64_t most_neighbors_, most_queries_;
   std::int64_t n_always_ = 0;
   std::unique_ptr<cuda_abi::DifferenceFilter, Destroy> filter_;
+  AnswerPlaces places_;
   std::mutex mutex_;
+  int next_place_ = 0;
   device::PinnedPool<double> row_memory_;
+  SpareThreads threads_;
   std::mutex answers_mutex_;
   Answers spare_answers_[2];  // for two blocks under way
 };
@@ -218,6 +243,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
       });
       return FilterRoom{size.bytes, spec.spec.most_queries};
     });
+    threads_ = filters_.front()->threads().borrow(plan_.threads);
     hold_rows(filters_.front()->row_memory(), plan_.backend.gpus.front());
   }
 
@@ -226,6 +252,8 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     wait();
     release_rows(filters_.front()->row_memory());
     for (Found& found : found_) filters_.front()->give_back(std::move(found.answers));
+    filters_.front()->threads().give_back(std::move(threads_));
+    filters_.front()->threads().give_back(std::move(hand_threads_));
   }
   DifferenceFilterPipeline(const DifferenceFilterPipeline&) = delete;
   DifferenceFilterPipeline& operator=(const DifferenceFilterPipeline&) = delete;
@@ -244,7 +272,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     const Block& block = blocks_[which];
     Found& found = found_[which];
     const std::int64_t n = block.queries.n;
-    (*block.encode)(block.queries.first, n, block.rows.data(), threads_);
+    (*block.encode)(block.queries.first, n, block.rows.data(), *threads_);
     if (const std::int64_t size = checked::mul(n, k_); !votes_ && !vary_ && found.answers.rows.size() < size) {
       found.answers = filters_.front()->borrow_answers(size);
     }
@@ -265,7 +293,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     for (std::future<void>& share : found.shares) share.get();
     if (out == nullptr || vary_) return {};
     const std::int64_t n = checked::mul(blocks_[which].queries.n, k_);
-    threads_.parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
+    threads_->parallel_for(checked::ceil_div(n, kCopiedPerTask), run_.cancel, [&](std::int64_t task, int) {
       const std::int64_t begin = task * kCopiedPerTask, end = std::min(n, begin + kCopiedPerTask);
       const DifferenceFilter::Answers& answers = found.answers;
       std::copy(answers.distances.data() + begin, answers.distances.data() + end, out->distances.begin() + begin);
@@ -292,7 +320,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     work_.report(cuda_abi::kUploadStep, boxes ? cuda_abi::kTableImagesStep : cuda_abi::kCopyBackStep, report);
   }
 
-  ThreadPool& finish_threads() override { return threads_; }
+  ThreadPool& finish_threads() override { return *threads_; }
   bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostNeighbors; }
 
   DifferenceForm form() const {
@@ -349,18 +377,17 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     });
   }
 
-  // The GPU waits for the next queries meanwhile.
   template <class Work>
   void with_hand_threads(const Work& work) {
     const std::scoped_lock lock(hand_mutex_);
-    if (hand_threads_ == nullptr) hand_threads_ = std::make_unique<ThreadPool>(plan_.threads);
+    if (hand_threads_ == nullptr) hand_threads_ = filters_.front()->threads().borrow(plan_.threads);
     work(*hand_threads_);
   }
 
   std::vector<std::shared_ptr<DifferenceFilter>> filters_;  // per GPU
-  ThreadPool threads_{plan_.threads};
+  std::unique_ptr<ThreadPool> threads_;
   std::mutex hand_mutex_;
-  std::unique_ptr<ThreadPool> hand_threads_;  // for answers, made for the first long one
+  std::unique_ptr<ThreadPool> hand_threads_;  // for answers, borrowed for the first long one
   Found found_[kBlocks];                      // per block
 };
 

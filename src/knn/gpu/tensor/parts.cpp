@@ -4,6 +4,7 @@
 #include "knn/gpu/tensor/parts.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <future>
 #include <limits>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "knn/filter/filter_cache.hpp"
 #include "knn/gpu/filter_pipeline.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
+#include "knn/gpu/spare_threads.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
 #include "knn/gpu/tensor/tensor_filter.hpp"
 #include "stope/error.hpp"
@@ -82,19 +84,22 @@ class GpuParts {
     k_ = k;
     run_ = &run;
     // Both pools work at once: more threads than cores would wait for each other.
-    pool_ = std::make_unique<ThreadPool>(std::max(1, threads / 2));
-    loader_pool_ = std::make_unique<ThreadPool>(std::clamp(threads / 2 - 1, 1, kLoaderThreads));
+    pool_ = threads_.borrow(std::max(1, threads / 2));
+    loader_pool_ = threads_.borrow(std::clamp(threads / 2 - 1, 1, kLoaderThreads));
     work_ = {};
+    const std::int64_t forced = environment::count(environment::Variable::blocks_under_way);
+    under_way_ = static_cast<std::size_t>(forced > 0 ? std::min(forced, kUnderWay) : kUnderWay);
     if (order_.empty() || held_[0] == order_[0] || held_[1] == order_[0]) return;
-    next_ = std::async(std::launch::async, [this] { load(0, order_[0]); });
+    load_next(0, order_[0]);
+    give_room();
   }
 
   /// Call it after the search, however that ended. Nothing is under way afterwards.
   void end() {
     if (next_.valid()) next_.wait();
     next_ = {};
-    pool_.reset();
-    loader_pool_.reset();
+    threads_.give_back(std::move(pool_));
+    threads_.give_back(std::move(loader_pool_));
     run_ = nullptr;
   }
 
@@ -116,15 +121,15 @@ class GpuParts {
       if (next_.valid()) next_.get();
       const int buffer = find(order_[i]);
       if (filter_->in_bytes() && !filter_->useful(buffer)) return ImageNeed::halves;
-      // Once a first batch is queued, the part before is no longer used: its place is free for the part after.
-      const auto after_first = [&] {
-        const int other = buffer ^ 1;
-        if (i + 1 == order_.size() || held_[other] == order_[i + 1]) return;
-        next_ = std::async(std::launch::async, [this, other, part = order_[i + 1]] { load(other, part); });
+      const int other = buffer ^ 1;
+      if (i + 1 < order_.size() && held_[other] != order_[i + 1]) load_next(other, order_[i + 1]);
+      // Once no batch searches the part before, its place is free for the part after.
+      const auto after_batch = [&] {
+        if (!is_searched(other)) give_room();
       };
-      search_part(buffer, i == 0, block, selection, encode, answers, after_first);
+      search_part(buffer, i == 0, block, selection, encode, answers, after_batch);
     }
-    finish_pending();
+    while (!pending_.empty()) finish_first();
     // The order turns around: the last part of one block is the first of the next, and need not be copied again.
     std::reverse(order_.begin(), order_.end());
     return {};
@@ -133,14 +138,19 @@ class GpuParts {
   const FilterWork& work() const { return work_; }
 
  private:
+  // One is searched, the rows of the next come, and the answers of a third are copied back and merged. The GPU would
+  // wait for the host with fewer.
+  static constexpr std::int64_t kUnderWay = cuda_abi::kTensorSlots;
+
   // A batch writes to the answers of the search that queued it. So the search waits for it, also after an error.
   struct Settled {
     GpuParts& parts;
     ~Settled() { parts.settle(); }
   };
   void settle() {
-    if (pending_.flight != nullptr) filter_->settle(*pending_.flight);
-    pending_ = {};
+    for (const Pending& batch : pending_) filter_->settle(*batch.flight);
+    pending_.clear();
+    give_room();
   }
 
   // The rows of a block are encoded once for all parts.
@@ -164,16 +174,24 @@ class GpuParts {
     throw Error(ErrorCode::internal, "a part that was not loaded");
   }
 
-  void load(int buffer, std::int64_t part) {
+  // Loads a part in a thread of its own. The buffer's part before may be searched until give_room().
+  void load_next(int buffer, std::int64_t part) {
     held_[buffer] = -1;
-    const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
-    loader_.load(*filter_, buffer, first, n, *loader_pool_, run_->cancel);
-    held_[buffer] = part;
+    room_.emplace();
+    next_ = std::async(std::launch::async, [this, buffer, part, room = room_->get_future().share()] {
+      const std::int64_t first = part * part_rows_, n = std::min(part_rows_, fitted_.n_rows() - first);
+      loader_.load(*filter_, buffer, first, n, *loader_pool_, run_->cancel, [&] { room.wait(); });
+      held_[buffer] = part;
+    });
+  }
+  void give_room() {
+    if (room_) room_->set_value();
+    room_.reset();
   }
 
-  template <class AfterFirst>
+  template <class AfterBatch>
   void search_part(int buffer, bool fresh, const QueryBlock& block, const Selection& selection,
-                   const QueryEncoder& encode, Answers& answers, const AfterFirst& after_first) {
+                   const QueryEncoder& encode, Answers& answers, const AfterBatch& after_batch) {
     const std::int64_t first_row = held_[buffer] * part_rows_;
     // From this query on, the query itself is a row of the part or of a later one.
     const std::int64_t first_self = std::max<std::int64_t>(0, first_row - selection.first_query - block.first);
@@ -188,42 +206,44 @@ class GpuParts {
       }
       double* const rows = rows_.data() + begin * fitted_.width();
       if (fresh) encode(block.first + begin, n, rows, *pool_);
-      // The answer of the part before for these queries must be there.
-      if (pending_.begin < begin + n && begin < pending_.begin + pending_.n) finish_pending();
+      while (is_pending(begin, n)) finish_first();  // the part before says what is within reach
       cuda_abi::TensorQuery query{rows, n, k_, self};
       query.buffer = buffer;
       query.within = fresh && radius_ == kAnyDistance ? nullptr : within_.data() + begin;
       submit(query, fresh, begin, first_row, answers);
-      if (begin == 0) after_first();
+      after_batch();
     }
   }
 
   void submit(const cuda_abi::TensorQuery& query, bool fresh, std::int64_t begin, std::int64_t first_row,
               Answers& answers) {
     if (!filter_->useful(query.buffer)) {
-      finish_pending();
       std::fill_n(answers.uncertified.begin() + begin, query.n, 1);
       if (fresh) answers.clear(begin, query.n, k_);
       std::fill_n(within_.data() + begin, query.n, 0.0);
       return;
     }
-    Pending submitted{begin, query.n, nullptr};
-    submitted.flight = filter_->submit(query, [this, fresh, begin, n = query.n, first_row, &answers](
-                                                  const cuda_abi::FilterAnswer& answer, ThreadPool*) {
+    auto flight = filter_->submit(query, [this, fresh, begin, n = query.n, first_row, &answers](
+                                             const cuda_abi::FilterAnswer& answer, ThreadPool*) {
       take(answer, fresh, begin, n, first_row, answers);
     });
-    try {
-      finish_pending();
-    } catch (...) {
-      filter_->settle(*submitted.flight);
-      throw;
-    }
-    pending_ = std::move(submitted);
+    pending_.push_back({begin, query.n, query.buffer, std::move(flight)});
+    if (pending_.size() == under_way_) finish_first();
   }
 
-  void finish_pending() {
-    const std::shared_ptr<BatchInFlight> flight = std::exchange(pending_, {}).flight;
-    if (flight != nullptr) filter_->finish(*flight, *pool_);
+  bool is_pending(std::int64_t begin, std::int64_t n) const {
+    return std::any_of(pending_.begin(), pending_.end(),
+                       [&](const Pending& batch) { return batch.begin < begin + n && begin < batch.begin + batch.n; });
+  }
+
+  bool is_searched(int buffer) const {
+    return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& batch) { return batch.buffer == buffer; });
+  }
+
+  void finish_first() {
+    const std::shared_ptr<BatchInFlight> flight = std::move(pending_.front().flight);
+    pending_.pop_front();
+    filter_->finish(*flight, *pool_);
   }
 
   void take(const cuda_abi::FilterAnswer& answer, bool fresh, std::int64_t begin, std::int64_t n,
@@ -252,7 +272,8 @@ class GpuParts {
 
   // Queries [begin, begin + n) of a block that are under way.
   struct Pending {
-    std::int64_t begin = 0, n = 0;
+    std::int64_t begin, n;
+    int buffer;
     std::shared_ptr<BatchInFlight> flight;
   };
 
@@ -261,6 +282,7 @@ class GpuParts {
   RowLoader loader_;
   std::vector<std::int64_t> order_;
   std::unique_ptr<TensorFilter> filter_;
+  SpareThreads threads_;
   std::int64_t held_[kHeldParts] = {-1, -1};  // the part in each of its buffers
   // The queries of the block, and the distances of their farthest neighbours so far.
   device::Pinned<double> rows_, within_;
@@ -269,9 +291,11 @@ class GpuParts {
   const RunOptions* run_ = nullptr;
   double radius_ = kAnyDistance;  // of the block
   std::unique_ptr<ThreadPool> pool_, loader_pool_;
-  Pending pending_;
+  std::deque<Pending> pending_;  // in the order in which they were queued
+  std::size_t under_way_ = 1;    // most of them
   FilterWork work_;
-  std::future<void> next_;  // the part being loaded
+  std::future<void> next_;                  // the part being loaded
+  std::optional<std::promise<void>> room_;  // that it waits for
 };
 
 }  // namespace

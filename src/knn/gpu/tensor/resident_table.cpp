@@ -19,6 +19,8 @@ using cuda_abi::Failure;
 // A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
 // Beyond the second a query takes so much memory that fewer are searched at once.
 constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kQueriesOfMany = cuda_abi::kTensorBatchQueries / 8;
+// Batches that are forced may be longer, where lists are short. Whether that pays is not measured.
+constexpr std::int64_t kMostQueriesOfFew = cuda_abi::kMostTensorBatchQueries;
 // Groups that a list has room for. Lists usually have some hundred; longer ones are left to the reference.
 constexpr std::int64_t kGroupsOfFew = 2048, kGroups = 8192, kGroupsOfMany = 16384;
 // A first search of few queries leaves room for some more.
@@ -90,9 +92,10 @@ TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, Im
   spec.width = fitted.width();
   spec.n_rows = n_rows;
   spec.n_buffers = 1;
-  spec.n_slots = cuda_abi::kTensorSlots;
+  spec.n_slots = spec.n_spaces = cuda_abi::kTensorSlots;
   const std::int64_t most_queries = most_filter_queries(k);
-  spec.most_queries = forced > 0 ? std::min(forced, most_queries) : std::clamp(n_queries, kLeastQueries, most_queries);
+  spec.most_queries = forced > 0 ? std::min(forced, k <= kFewNeighbors ? kMostQueriesOfFew : most_queries)
+                                 : std::clamp(n_queries, kLeastQueries, most_queries);
   spec.most_neighbors = k <= kFewNeighbors     ? kFewNeighbors
                         : k <= kUsualNeighbors ? kUsualNeighbors
                                                : kMostFilterNeighbors;
@@ -116,7 +119,7 @@ TensorFilterSpec::TensorFilterSpec(const Fitted& fitted, const ImageMap& map, Im
 void TensorFilterSpec::hold_parts(int n_buffers, std::int64_t batch, ListRoom lists) {
   constexpr std::int64_t kNeighbors = 8, kShortest = 128;
   spec.n_buffers = n_buffers;
-  spec.n_slots = 2;  // one is searched while the answers of the other are merged
+  spec.n_spaces = 2;  // one is searched while the rows of the other come
   spec.most_queries = std::min(spec.most_queries, batch);
   if (lists == ListRoom::usual) return;
   spec.most_neighbors = checked::ceil_div(k_, kNeighbors) * kNeighbors;
@@ -244,31 +247,6 @@ void TensorFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std
   landed_.notify_all();
 }
 
-std::unique_ptr<ThreadPool> TensorFilter::borrow_threads(int n) {
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto fits = std::find_if(spare_threads_.begin(), spare_threads_.end(),
-                                   [&](const std::unique_ptr<ThreadPool>& spare) { return spare->size() == n; });
-    if (fits != spare_threads_.end()) {
-      std::unique_ptr<ThreadPool> threads = std::move(*fits);
-      spare_threads_.erase(fits);
-      return threads;
-    }
-  }
-  return std::make_unique<ThreadPool>(n);
-}
-
-void TensorFilter::give_back(std::unique_ptr<ThreadPool> threads) {
-  constexpr std::size_t kMostSpare = 2;  // as many as one search uses
-  std::unique_ptr<ThreadPool> gone;      // declared before the lock, so that its threads end after the lock is released
-  const std::scoped_lock lock(mutex_);
-  if (spare_threads_.size() == kMostSpare) {
-    gone = std::move(spare_threads_.front());
-    spare_threads_.erase(spare_threads_.begin());
-  }
-  spare_threads_.push_back(std::move(threads));
-}
-
 RowLoader::RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) : fitted_(fitted) {
   // Both pieces together take at most an eighth of a limit.
   constexpr std::int64_t kShare = 8 * cuda_abi::kTensorPieces * static_cast<std::int64_t>(sizeof(double));
@@ -280,15 +258,18 @@ RowLoader::RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit) :
 }
 
 void RowLoader::load(TensorFilter& filter, int buffer, std::int64_t first, std::int64_t n_rows, ThreadPool& pool,
-                     const CancelToken& cancel) {
+                     const CancelToken& cancel, const std::function<void()>& until_free) {
   const cuda_abi::Functions& functions = cuda_functions();
   cuda_abi::TensorFilter* const to = filter.filter_.get();
-  checked_call([&](Failure* failure) { return functions.tensor_begin(to, buffer, n_rows, failure); });
   int piece = 0;
   for (std::int64_t begin = 0; begin < n_rows; begin += piece_rows_, piece = (piece + 1) % cuda_abi::kTensorPieces) {
     const std::int64_t n = std::min(piece_rows_, n_rows - begin);
     checked_call([&](Failure* failure) { return functions.tensor_wait(to, piece, failure); });
     fill(pieces_[piece].data(), first + begin, n, pool, cancel);
+    if (begin == 0) {
+      if (until_free) until_free();
+      checked_call([&](Failure* failure) { return functions.tensor_begin(to, buffer, n_rows, failure); });
+    }
     checked_call(
         [&](Failure* failure) { return functions.tensor_load(to, buffer, piece, pieces_[piece].data(), n, failure); });
   }

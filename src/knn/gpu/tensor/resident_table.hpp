@@ -18,6 +18,7 @@
 #include "knn/fitted.hpp"
 #include "knn/gpu/call.hpp"
 #include "knn/gpu/gpu_table.hpp"
+#include "knn/gpu/spare_threads.hpp"
 #include "knn/gpu/tensor/byte_columns.hpp"
 
 namespace stope::knn {
@@ -101,9 +102,7 @@ class TensorFilter {
 
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
-  /// Threads are lent as well: starting them takes longer than their work in a search of some thousand queries.
-  std::unique_ptr<ThreadPool> borrow_threads(int n);
-  void give_back(std::unique_ptr<ThreadPool> threads);
+  SpareThreads& threads() { return threads_; }
 
  private:
   friend class RowLoader;
@@ -135,7 +134,7 @@ class TensorFilter {
   Place slots_[cuda_abi::kTensorSlots];
   std::size_t next_ = 0;
   device::PinnedPool<double> row_memory_;
-  std::vector<std::unique_ptr<ThreadPool>> spare_threads_;
+  SpareThreads threads_;
 };
 
 /// Most threads that fill pinned memory at once: one copies some 8 GB/s, the bus takes 55.
@@ -146,9 +145,11 @@ class RowLoader {
  public:
   /// `memory_limit`: the run's; 0 if it has none.
   RowLoader(int gpu, const Fitted& fitted, std::int64_t memory_limit);
-  /// Replaces the rows of one of the filter's buffers by rows [first, first + n). No batch may be under way in it.
+  /// Replaces the rows of one of the filter's buffers by rows [first, first + n). No batch may be under way in it; if
+  /// there is a function `until_free`, that is so once it returns, and the first rows lie in pinned memory when it is
+  /// called.
   void load(TensorFilter& filter, int buffer, std::int64_t first, std::int64_t n, ThreadPool& pool,
-            const CancelToken& cancel);
+            const CancelToken& cancel, const std::function<void()>& until_free = {});
 
  private:
   void fill(double* to, std::int64_t first, std::int64_t n, ThreadPool& pool, const CancelToken& cancel) const;

@@ -114,8 +114,8 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       }
     }
     release_rows(filters_.front()->row_memory());
-    filters_.front()->give_back(std::move(threads_));
-    filters_.front()->give_back(std::move(hand_threads_));
+    filters_.front()->threads().give_back(std::move(threads_));
+    filters_.front()->threads().give_back(std::move(hand_threads_));
   }
   TensorFilterPipeline(const TensorFilterPipeline&) = delete;
   TensorFilterPipeline& operator=(const TensorFilterPipeline&) = delete;
@@ -245,11 +245,11 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     const std::int64_t values = checked::mul(plan_.tile_queries, fitted_.width());
     // The caller's thread polls the GPU, and others hand on lists: more threads than this would wait for a core.
     const std::int64_t most_threads = std::max(1, plan_.threads * 3 / 4);
-    threads_ = filters_.front()->borrow_threads(
+    threads_ = filters_.front()->threads().borrow(
         static_cast<int>(std::clamp<std::int64_t>(values / kValuesPerThread, 1, most_threads)));
     // Lists are handed on while the next block is encoded.
     const std::int64_t tasks = checked::ceil_div(checked::mul(plan_.tile_queries, k_), kHandedPerTask);
-    hand_threads_ = filters_.front()->borrow_threads(static_cast<int>(std::min<std::int64_t>(tasks, most_threads)));
+    hand_threads_ = filters_.front()->threads().borrow(static_cast<int>(std::min<std::int64_t>(tasks, most_threads)));
   }
 
   std::optional<ImageNeed> need_of(const double* rows, std::int64_t n) const {

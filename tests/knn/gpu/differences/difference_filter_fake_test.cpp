@@ -148,6 +148,24 @@ TEST_P(FakeDifferenceFilter, AnAllocationThatFailsOnceCostsOnlyRoom) {
   EXPECT_GT(fail_every_allocation_once(theirs, fit, search), 2);
 }
 
+// Blocks use the two places for answers in turn.
+TEST_P(FakeDifferenceFilter, NoMemoryForASecondAnswerIsNoError) {
+  const Table train = table(400), query = table(50);
+  const Neighbors theirs = on_processor(train, query, {});
+  set_block(10);
+  for (std::int64_t n = 1; n < 12; ++n) {
+    SCOPED_TRACE(n);
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    fault::arm_alloc(n);
+    try {
+      expect_same(index.kneighbors(query, {}, run_), theirs);
+    } catch (const Error& error) {
+      EXPECT_STRNE(error.what(), "cannot allocate pinned memory");
+    }
+    fault::arm_alloc(0);
+  }
+}
+
 TEST_P(FakeDifferenceFilter, StopsWhenCancelled) {
   const Table train = table(400), query = table(200);
   set_block(10);

@@ -15,6 +15,7 @@
 
 #include "base/fault.hpp"
 #include "base/random.hpp"
+#include "device/fake_counts.hpp"
 #include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "knn/answers.hpp"
@@ -75,7 +76,7 @@ TEST_F(FakeTensorFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
     search.exclude_self = random.below(3) == 0;
     const Table query = search.exclude_self ? train : table(1 + size(200));
     const Neighbors theirs = on_processor(train, query, search);
-    set_sizes({size(60), random.below(2) == 0 ? 1 + size(200) : 0, random.below(3) == 0 ? 1 + size(200) : 0, size(3)});
+    set_sizes({size(60), random.below(2) == 0 ? 1 + size(200) : 0, random.below(3) == 0 ? 1 + size(200) : 0, size(4)});
     run_.device = random.below(3) == 0 ? "cuda:1,1,1" : "cuda";
     const KnnIndex index = KnnIndex::fit(train, {}, run_);
     for (int again = 0; again < 2; ++again) {
@@ -209,6 +210,39 @@ TEST_F(FakeTensorFilter, ABatchThatWaitsForAPlaceGoesOnWhenOneIsFree) {
   filter.finish(*flight, pool);
   EXPECT_EQ(other.wait_for(std::chrono::seconds(60)), std::future_status::ready);
   filter.settle(*filter.submit(query, nothing));  // this wakes it, too
+}
+
+// Blocks of 30 queries, three batches of 10, are searched in five parts.
+TEST_F(FakeTensorFilter, ThreeBatchesAreUnderWayWhereTheTableComesInParts) {
+  const Table train = table(400), query = table(100);
+  const Neighbors theirs = on_processor(train, query, {});
+  for (const std::int64_t most : {0, 1, 2, 3}) {
+    SCOPED_TRACE(most);
+    set_sizes({10, 90, 0, most});
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    const FakeCount third_batches("stope_fake_third_batches");
+    expect_same(index.kneighbors(query, {}, run_), theirs);
+    if (most == 1 || most == 2) {
+      EXPECT_EQ(third_batches.since(), 0);
+    } else {
+      EXPECT_GT(third_batches.since(), 20);
+    }
+  }
+}
+
+TEST_F(FakeTensorFilter, BatchesAreAsLongAsTheEnvironmentSaysWhereListsAreShort) {
+  const knn::Fitted fitted(table(40, 0.0), {}, {});
+  const knn::ImageMap map(fitted, *fitted.kernel().filter_form());
+  const auto most_queries = [&](std::int64_t forced, std::int64_t k) {
+    set_sizes({forced, 0, 0});
+    return knn::TensorFilterSpec(fitted, map, knn::ImageElement::halves, fitted.n_rows(), 1'000'000, k)
+        .spec.most_queries;
+  };
+  EXPECT_EQ(most_queries(0, 10), 33792);
+  EXPECT_EQ(most_queries(40000, 10), 40000);
+  EXPECT_EQ(most_queries(100000, 10), 67584);
+  EXPECT_EQ(most_queries(100000, 25), 33792);
+  EXPECT_EQ(most_queries(100000, 129), 4224);
 }
 
 // Queries lack values that every training row has. Images that allow for it are made as soon as there are many.
