@@ -22,6 +22,7 @@ CASES = [
     ("radius, products", 1_000_000, 10_000, 128, ["near=20"]),
     ("radius, products, near 100", 1_000_000, 10_000, 32, ["near=100"]),
     ("radius, products, long lists", 1_000_000, 10_000, 32, ["near=300"]),
+    ("radius, differences, long lists", 1_000_000, 10_000, 50, ["near=300", "metric=manhattan"]),
     ("radius, cosine", 1_000_000, 10_000, 64, ["near=20", "metric=cosine"]),
     ("radius, differences", 1_000_000, 10_000, 50, ["near=20", "metric=manhattan"]),
     ("radius, boxes", 1_000_000, 100_000, 3, ["near=20"]),

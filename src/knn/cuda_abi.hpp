@@ -40,6 +40,7 @@ struct Sizes {
   std::int64_t scratch_threads;  ///< threads that evaluate a measure with work space at once
   std::int64_t scratch_doubles;  ///< work space of one such thread
   std::int64_t piece_bytes;      ///< bytes of one of the four pinned buffers through which rows are copied
+  std::int32_t lent_rows = 0;    ///< not 0: lend_rows brings all training rows, and the session has no room for them
 };
 
 /// Queries and training rows of a tile, as indices into those held.
@@ -72,7 +73,18 @@ struct VotersOnGpu;
 /// Training rows in a GPU's memory, as doubles. They do not change, so that several threads may use them.
 struct RowsOnGpu;
 
-/// Per column of such rows: the smallest and the largest present value, infinite if there is none, and 1 if one is
+struct TensorFilter;
+struct DifferenceFilter;
+
+/// Training rows that something else holds on a GPU, in the table's order: one of these is not null. A filter's are
+/// those of its one table, which is complete. A search through boxes holds none in that order.
+struct LentRows {
+  const RowsOnGpu* rows;
+  const TensorFilter* tensor;
+  const DifferenceFilter* differences;
+};
+
+/// Per column of rows on a GPU: the smallest and the largest present value, infinite if there is none, and 1 if one is
 /// missing, else 0.
 struct ColumnExtremes {
   double* low;
@@ -233,15 +245,15 @@ struct DifferenceSpec {
   Measure measure;
   RowForm row_form;  ///< points into host memory
   SumBounds bounds;
-  const float* mismatch;      ///< per column of an image: the term of a mismatch
-  const float* weight;        ///< per column of an image: its share of the divisor
-  double steps;               ///< images in bytes: steps per unit of the images; 0: images in floats
-  std::int64_t width;         ///< doubles a row
-  std::int64_t n_rows;        ///< rows of the training table
-  std::int64_t most_queries;  ///< most queries on the GPU at once
-  std::int64_t most_neighbors;
-  std::int64_t piece_bytes;  ///< bytes of each of two pinned buffers
-  std::int32_t boxes = 0;    ///< not 0: a search through boxes over boxes takes the place of a scan of images
+  const float* mismatch;        ///< per column of an image: the term of a mismatch
+  const float* weight;          ///< per column of an image: its share of the divisor
+  double steps;                 ///< images in bytes: steps per unit of the images; 0: images in floats
+  std::int64_t width;           ///< doubles a row
+  std::int64_t n_rows;          ///< rows of the training table
+  std::int64_t most_queries;    ///< most queries on the GPU at once
+  std::int64_t most_neighbors;  ///< more than 512 only within a distance
+  std::int64_t piece_bytes;     ///< bytes of each of two pinned buffers
+  std::int32_t boxes = 0;       ///< not 0: a search through boxes over boxes takes the place of a scan of images
 };
 
 inline constexpr std::int64_t kExcludesNothing = -1;  ///< a query's group
@@ -277,8 +289,10 @@ struct Functions {
   int (*load_queries)(Session* session, const double* rows, std::int64_t n, Failure* failure);
   /// Queues the copy of training rows; tiles submitted later wait for it.
   int (*load_rows)(Session* session, std::int64_t buffer, const double* rows, std::int64_t n, Failure* failure);
-  /// Does the same for rows from `first` on that are on the session's GPU already.
-  int (*lend_rows)(Session* session, std::int64_t buffer, const RowsOnGpu* rows, std::int64_t first, std::int64_t n,
+  /// Does the same for rows from `first` on that are on the session's GPU already. A session without room for rows
+  /// reads them where they are: they must live, unchanged, as long as the session. Other threads may search in the
+  /// filter that holds them meanwhile.
+  int (*lend_rows)(Session* session, std::int64_t buffer, const LentRows* rows, std::int64_t first, std::int64_t n,
                    Failure* failure);
   /// Queues a tile: computes its distances, and selects those that do not exceed the query's threshold.
   int (*submit)(Session* session, int slot, const Tile* tile, const double* thresholds, Failure* failure);

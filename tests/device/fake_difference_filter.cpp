@@ -129,6 +129,10 @@ int differences_search(abi::DifferenceFilter* filter, const abi::DifferenceQuery
 
 }  // namespace
 
+const abi::TensorFilter* rows_of(const abi::DifferenceFilter& filter) {
+  return filter.boxes ? nullptr : &filter.rows;
+}
+
 void add_differences(abi::Functions& functions) {
   functions.differences_size = &differences_size;
   functions.differences_create = &differences_create;

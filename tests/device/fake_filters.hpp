@@ -50,6 +50,18 @@ struct Votes {
 }  // namespace stope::fake
 
 namespace stope::knn::cuda_abi {
+struct TensorFilter;
+struct DifferenceFilter;
+}  // namespace stope::knn::cuda_abi
+
+namespace stope::fake {
+
+/// A scan of differences keeps its rows as the tensor filter does. Null: boxes keep them in another order.
+const knn::cuda_abi::TensorFilter* rows_of(const knn::cuda_abi::DifferenceFilter& filter);
+
+}  // namespace stope::fake
+
+namespace stope::knn::cuda_abi {
 
 struct VotersOnGpu {
   std::vector<std::int32_t> codes;

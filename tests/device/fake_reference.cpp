@@ -23,11 +23,13 @@ struct abi::Session {
   abi::Sizes sizes;
   std::vector<knn::Attribute> attributes;
   std::vector<double> queries, rows[2];
+  const double* there[2] = {};  // rows in place of these, which something else holds
+  std::int64_t n_there[2] = {};
   Slot slots[abi::kSlots];
   fake::Alive alive{};
 
   double distance(const abi::Tile& tile, std::int64_t i, std::int64_t j) const {
-    const double* x = rows[tile.buffer].data() + (tile.first_row + j) * sizes.width;
+    const double* x = there[tile.buffer] + (tile.first_row + j) * sizes.width;
     const double* y = queries.data() + (tile.first_query + i) * sizes.width;
     MixedEuclidean::State state;
     for (std::int64_t a = 0; a < sizes.width; ++a)
@@ -35,11 +37,10 @@ struct abi::Session {
     return measure.finish(state);
   }
   bool holds(const abi::Tile& tile) const {
-    const auto n_rows = static_cast<std::int64_t>(rows[tile.buffer].size()) / sizes.width;
     const auto n_queries = static_cast<std::int64_t>(queries.size()) / sizes.width;
     return tile.n_queries >= 1 && tile.n_queries <= sizes.tile_queries && tile.n_rows >= 1 &&
            tile.n_rows <= sizes.tile_rows && tile.first_query + tile.n_queries <= n_queries &&
-           tile.first_row + tile.n_rows <= n_rows;
+           tile.first_row + tile.n_rows <= n_there[tile.buffer];
   }
 };
 
@@ -75,23 +76,41 @@ int load_queries(abi::Session* session, const double* rows, std::int64_t n, abi:
 
 int load_rows(abi::Session* session, std::int64_t buffer, const double* rows, std::int64_t n, abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while copying");
-  if (n > session->sizes.held_rows || buffer >= session->sizes.n_buffers) {
+  if (session->sizes.lent_rows != 0 || n > session->sizes.held_rows || buffer >= session->sizes.n_buffers) {
     return fail(failure, ErrorCode::internal, "too many rows");
   }
   count_to_gpu(n * session->sizes.width * 8);
   session->rows[buffer].assign(rows, rows + n * session->sizes.width);
+  session->there[buffer] = session->rows[buffer].data();
+  session->n_there[buffer] = n;
   return 0;
 }
 
-int lend_rows(abi::Session* session, std::int64_t buffer, const abi::RowsOnGpu* rows, std::int64_t first,
-              std::int64_t n, abi::Failure* failure) {
+// Rows in the table's order.
+struct Lent {
+  const std::vector<double>* values;
+  std::int64_t n, width;
+};
+Lent lent_by(const abi::LentRows& rows) {
+  if (rows.rows != nullptr) return {&rows.rows->values, rows.rows->n, rows.rows->width};
+  const abi::TensorFilter* const filter = rows.tensor != nullptr ? rows.tensor : rows_of(*rows.differences);
+  if (filter == nullptr) return {};
+  return {&filter->tables[0].rows, filter->tables[0].n_rows, filter->width};
+}
+
+int lend_rows(abi::Session* session, std::int64_t buffer, const abi::LentRows* rows, std::int64_t first, std::int64_t n,
+              abi::Failure* failure) {
   if (the_host->device_fails()) return fail(failure, ErrorCode::device_lost, "lost while lending");
   const std::int64_t width = session->sizes.width;
-  if (n > session->sizes.held_rows || buffer >= session->sizes.n_buffers || rows->width != width ||
-      first + n > rows->n) {
+  const Lent lent = lent_by(*rows);
+  if (lent.values == nullptr || n > session->sizes.held_rows || buffer >= session->sizes.n_buffers ||
+      lent.width != width || first + n > lent.n || std::ssize(*lent.values) != lent.n * width) {
     return fail(failure, ErrorCode::internal, "rows that cannot be lent");
   }
-  session->rows[buffer].assign(rows->values.data() + first * width, rows->values.data() + (first + n) * width);
+  const double* const from = lent.values->data() + first * width;
+  if (session->sizes.lent_rows == 0) session->rows[buffer].assign(from, from + n * width);
+  session->there[buffer] = session->sizes.lent_rows != 0 ? from : session->rows[buffer].data();
+  session->n_there[buffer] = n;
   return 0;
 }
 

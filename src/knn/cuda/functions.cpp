@@ -8,6 +8,7 @@
 #include "knn/cuda/reference/session.hpp"
 #include "knn/cuda/table_rows.hpp"
 #include "knn/cuda/tensor/session.hpp"
+#include "stope/error.hpp"
 
 namespace stope::knn::cuda {
 
@@ -30,6 +31,10 @@ class AnyDifferenceSession {
   std::int64_t finish() { return boxes_ != nullptr ? boxes_->finish() : scan_->finish(); }
   cuda_abi::FilterAnswer search(const cuda_abi::DifferenceQuery& query) {
     return boxes_ != nullptr ? boxes_->search(query) : scan_->search(query);
+  }
+  RowsThere rows_there() const {
+    if (scan_ == nullptr) throw Error(ErrorCode::internal, "boxes do not hold rows in the table's order");
+    return scan_->rows_there();
   }
 
  private:
@@ -94,10 +99,16 @@ int load_rows(Session* session, std::int64_t buffer, const double* rows, std::in
   return in_session(session, failure, [&](ReferenceSession& reference) { reference.load_rows(buffer, rows, n); });
 }
 
-int lend_rows(Session* session, std::int64_t buffer, const cuda_abi::RowsOnGpu* rows, std::int64_t first,
-              std::int64_t n, Failure* failure) {
+RowsThere rows_there(const cuda_abi::LentRows& lent) {
+  if (lent.tensor != nullptr) return lent.tensor->session.rows_there();
+  if (lent.differences != nullptr) return lent.differences->session.rows_there();
+  return lent.rows->session.rows_there();
+}
+
+int lend_rows(Session* session, std::int64_t buffer, const cuda_abi::LentRows* rows, std::int64_t first, std::int64_t n,
+              Failure* failure) {
   return in_session(session, failure,
-                    [&](ReferenceSession& reference) { reference.lend_rows(buffer, rows->session, first, n); });
+                    [&](ReferenceSession& reference) { reference.lend_rows(buffer, rows_there(*rows), first, n); });
 }
 
 int submit(Session* session, int slot, const cuda_abi::Tile* tile, const double* thresholds, Failure* failure) {

@@ -14,6 +14,13 @@
 
 namespace stope::knn::cuda {
 
+/// Training rows in this GPU's memory, whoever holds them: n x width, in the table's order.
+struct RowsThere {
+  int gpu;
+  const double* values;
+  std::int64_t n, width;
+};
+
 /// Several threads may use it at once: its rows do not change.
 class TableRows {
  public:
@@ -25,6 +32,7 @@ class TableRows {
   std::int64_t width() const { return width_; }
   /// n x width, followed by kReadBeyond zeros.
   const double* data() const { return rows_.data(); }
+  RowsThere rows_there() const { return {gpu_, rows_.data(), n_, width_}; }
 
   /// Fills in what cuda_abi::ColumnExtremes asks for, in host memory.
   void extremes(const cuda_abi::ColumnExtremes& out) const;

@@ -1,8 +1,10 @@
 #include "knn/engine/search_history.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/checked.hpp"
+#include "knn/lists/selection.hpp"
 
 namespace stope::knn {
 
@@ -42,6 +44,44 @@ void SearchHistory::keep_work(BlockOrder order, const SearchReport& report, std:
   const std::scoped_lock lock(mutex_);
   work_[order == BlockOrder::near ? 1 : 0] = {static_cast<double>(report.scanned) / n,
                                               static_cast<double>(report.evaluated) / n};
+}
+
+std::int64_t SearchHistory::places(double radius) {
+  const std::scoped_lock lock(mutex_);
+  const auto larger = places_.upper_bound(radius);
+  return larger == places_.begin() ? kPlaces.front() : std::prev(larger)->second;
+}
+
+void SearchHistory::keep_places(double radius, std::int64_t places) {
+  constexpr std::size_t kMost = 64;
+  const std::scoped_lock lock(mutex_);
+  if (places_.size() >= kMost) places_.clear();
+  places_[radius] = places;
+}
+
+std::shared_ptr<const SearchHistory::ColumnGroups> SearchHistory::groups(std::int64_t index) {
+  const std::scoped_lock lock(mutex_);
+  return groups_ != nullptr && groups_->index == index ? groups_ : nullptr;
+}
+
+void SearchHistory::keep_groups(std::shared_ptr<const ColumnGroups> groups) {
+  const std::scoped_lock lock(mutex_);
+  groups_ = std::move(groups);
+}
+
+Buffer<std::int64_t> SearchHistory::take_numbers(std::int64_t n_rows) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (numbers_.size() == n_rows) return std::exchange(numbers_, {});
+  }
+  return Buffer<std::int64_t>(n_rows);
+}
+
+void SearchHistory::keep_numbers(Buffer<std::int64_t> numbers) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 22;  // 32 MB
+  if (numbers.size() > kMost) return;
+  const std::scoped_lock lock(mutex_);
+  numbers_ = std::move(numbers);
 }
 
 Neighbors SearchHistory::take_lists() {

@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 
 #include "knn/engine/plan.hpp"
+#include "stope/buffer.hpp"
+#include "stope/table.hpp"
 
 namespace stope::knn {
 
@@ -36,6 +39,25 @@ class SearchHistory {
   Work work(BlockOrder order);
   void keep_work(BlockOrder order, const SearchReport& report, std::int64_t n_queries);
 
+  /// How many places lists within a radius are worth (Selection::places): those that this radius needed when it was
+  /// last searched, else those of the next smaller one, whose lists are no longer.
+  std::int64_t places(double radius);
+  void keep_places(double radius, std::int64_t places);
+
+  /// The groups of the training rows by a column of the table, which do not change.
+  struct ColumnGroups {
+    std::int64_t index = -1;      ///< of the column
+    Column column;                ///< without its data
+    Buffer<std::int64_t> groups;  ///< per training row
+  };
+  /// Returns those of the last search that kept some, if they are by this column; else null.
+  std::shared_ptr<const ColumnGroups> groups(std::int64_t index);
+  void keep_groups(std::shared_ptr<const ColumnGroups> groups);
+
+  /// Returns memory for a number per training row: what a search left, or new memory. It is nobody else's.
+  Buffer<std::int64_t> take_numbers(std::int64_t n_rows);
+  void keep_numbers(Buffer<std::int64_t> numbers);
+
   /// Returns memory for the lists of a block of queries, as the last search left it; empty if there is none. Memory
   /// costs more to write for the first time than to write again.
   Neighbors take_lists();
@@ -48,6 +70,9 @@ class SearchHistory {
   std::map<std::pair<device::Backend, Question>, Method> choices_;
   Work work_[2];  // per order
   Neighbors lists_;
+  std::map<double, std::int64_t> places_;  // per radius
+  std::shared_ptr<const ColumnGroups> groups_;
+  Buffer<std::int64_t> numbers_;
 };
 
 }  // namespace stope::knn

@@ -4,9 +4,15 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "knn/engine/search_history.hpp"
 #include "knn/gpu/gpu_filter_cache.hpp"
 
 namespace stope::knn {
+namespace {
+
+constexpr std::int64_t kOneIn = 64;  // one query in so many may be left to the reference
+
+}  // namespace
 
 std::optional<ImageNeed> GpuFilterPipeline::begin(int which, const QueryBlock& queries, const Selection& selection,
                                                   const QueryEncoder& encode) {
@@ -46,25 +52,45 @@ std::optional<ImageNeed> GpuFilterPipeline::finish_kept(int which, Outcome& out)
 }
 
 std::optional<ImageNeed> GpuFilterPipeline::finish_varied(Block& block, Neighbors& out) {
-  if (too_many_are_unknown(block)) return ImageNeed::places;
-  const bool room = answer_uncertified(
-      block, [&](std::int64_t query, std::vector<Neighbor> list) { block.found.put(query, std::move(list)); });
+  const Selection& selection = *block.selection;
+  const bool within = selection.kind == Selection::Kind::radius;
+  const bool room =
+      !too_many_are_unknown(block) && answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
+        block.found.put(query, std::move(list));
+      });
+  lengths_.add(block.found.lengths());
+  if (within) {
+    const std::int64_t places = room ? places_needed() : std::min(more_places(k_), kPlaces.back());
+    fitted_.history().keep_places(selection.radius, places);
+  }
   if (!room) return ImageNeed::places;
   block.found.write(out, finish_threads(), run_.cancel);
   return {};
 }
 
 // Says whether more places would pay, or else the reference for all. Lists within a radius that are too long for the
-// filter end as queries without an answer. A query costs the reference some hundred times as much as a filter. That is
-// about the cost of the images of a hundredth of the table, which a filter with more places makes anew. It takes fewer
-// queries at once, too.
+// filter end as queries without an answer.
 bool GpuFilterPipeline::too_many_are_unknown(const Block& block) const {
-  constexpr std::int64_t kOneIn = 64, kMostForTheReference = 128, kOneInAtLast = 4;
+  constexpr std::int64_t kOneInAtLast = 4;
   if (block.selection->kind != Selection::Kind::radius) return false;
-  const std::int64_t n = block.queries.n;
   const std::int64_t unknown = std::count(block.uncertified.begin(), block.uncertified.end(), 1);
-  return unknown > n / (may_have_more_places() ? kOneIn : kOneInAtLast) &&
+  return more_places_pay(unknown, block.queries.n, may_have_more_places() ? kOneIn : kOneInAtLast);
+}
+
+// A query costs the reference some hundred times as much as a filter. That is about the cost of the images of a
+// hundredth of the table, which a filter with more places makes anew. It takes fewer queries at once, too.
+bool GpuFilterPipeline::more_places_pay(std::int64_t unknown, std::int64_t n, std::int64_t one_in) const {
+  constexpr std::int64_t kMostForTheReference = 128;
+  return unknown > n / one_in &&
          static_cast<double>(unknown) * static_cast<double>(n_queries_) > static_cast<double>(n) * kMostForTheReference;
+}
+
+// Returns the places with which the lists so far leave few enough queries to the reference.
+std::int64_t GpuFilterPipeline::places_needed() const {
+  for (std::size_t i = 0; i < kPlaces.size(); ++i) {
+    if (!more_places_pay(lengths_.longer[i], lengths_.n, kOneIn)) return kPlaces[i];
+  }
+  return kPlaces.back();
 }
 
 void GpuFilterPipeline::report(SearchReport& report) const {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "device/pinned_pool.hpp"
@@ -73,6 +74,18 @@ class GpuFilterPipeline : public SearchPipeline {
   /// Whether a filter with more places a list can be made.
   virtual bool may_have_more_places() const { return false; }
 
+  /// Lets the reference read the training rows of these filters, one per GPU of the plan. Each has the whole table, and
+  /// lent_rows().
+  template <class Filter>
+  void lend_rows_of(const std::vector<std::shared_ptr<Filter>>& filters) {
+    HeldRows held;
+    for (const std::shared_ptr<Filter>& filter : filters) {
+      held.on_gpus.push_back(filter->lent_rows());
+      held.owners.push_back(filter);
+    }
+    uncertified_.read(std::move(held));
+  }
+
   /// Takes memory for the rows of all blocks that are under way at once; release_rows() gives it back.
   void hold_rows(device::PinnedPool<double>& memory, int gpu);
   void release_rows(device::PinnedPool<double>& memory);
@@ -129,9 +142,12 @@ class GpuFilterPipeline : public SearchPipeline {
   bool fits_the_limit(const Ballot& ballot, const FilterRoom& filter, std::int64_t n_batches) const;
   std::optional<ImageNeed> finish_varied(Block& block, Neighbors& out);
   bool too_many_are_unknown(const Block& block) const;
+  bool more_places_pay(std::int64_t unknown, std::int64_t n, std::int64_t one_in) const;
+  std::int64_t places_needed() const;
   bool answer_uncertified(const Block& block, const UncertifiedQueries::Take& take);
 
   UncertifiedQueries uncertified_;
+  ListLengths lengths_;                                     // of all blocks so far, within a radius
   std::map<int, std::shared_ptr<const GpuVoters>> voters_;  // per GPU; batches under way read them
   std::mutex work_mutex_, outcome_mutex_;                   // answers come from several threads
 };

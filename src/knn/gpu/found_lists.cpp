@@ -22,9 +22,20 @@ void for_each_query(std::int64_t n, ThreadPool& pool, const CancelToken& cancel,
 
 }  // namespace
 
+void ListLengths::add(std::int64_t length) {
+  ++n;
+  for (std::size_t i = 0; i < kPlaces.size(); ++i) longer[i] += length >= kPlaces[i] ? 1 : 0;
+}
+
+void ListLengths::add(const ListLengths& other) {
+  n += other.n;
+  for (std::size_t i = 0; i < kPlaces.size(); ++i) longer[i] += other.longer[i];
+}
+
 void FoundLists::reset(const Selection& selection, const QueryBlock& block) {
   selection_ = &selection;
   block_ = block;
+  lengths_ = {};
   pieces_.clear();
   lists_.clear();
 }
@@ -69,7 +80,9 @@ void FoundLists::take(std::int64_t begin, std::int64_t n, std::int64_t places, c
     }
     piece.offsets[static_cast<std::size_t>(i) + 1] = kept;
   });
+  ListLengths lengths;
   for (std::size_t i = 0; i < read.size(); ++i) {
+    lengths.add(read[i] < 0 ? places : read[i]);
     if (read[i] < 0) uncertified[i] = 1;
     piece.offsets[i + 1] += piece.offsets[i];
   }
@@ -85,6 +98,7 @@ void FoundLists::take(std::int64_t begin, std::int64_t n, std::int64_t places, c
   });
   const std::scoped_lock lock(mutex_);
   pieces_.push_back(std::move(piece));
+  lengths_.add(lengths);
 }
 
 template void FoundLists::take(std::int64_t, std::int64_t, std::int64_t, const double*, const std::int32_t*,

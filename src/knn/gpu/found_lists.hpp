@@ -6,6 +6,7 @@
 // nearest rows that are not excluded are known if k of the places have such rows.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <utility>
@@ -26,6 +27,15 @@ inline double filter_radius(const Selection& selection) {
   return selection.radius > 0.0 ? selection.radius : 0.0;
 }
 
+/// How long lists within a radius are, before rows of excluded groups are left out.
+struct ListLengths {
+  std::int64_t n = 0;                                 ///< lists
+  std::array<std::int64_t, kPlaces.size()> longer{};  ///< those that fill so many places, of which one has to stay free
+
+  void add(std::int64_t length);
+  void add(const ListLengths& other);
+};
+
 class FoundLists {
  public:
   /// Empties the lists, for a block. Selection and groups must live until write().
@@ -40,6 +50,9 @@ class FoundLists {
 
   /// Takes the list of a query that has none.
   void put(std::int64_t query, std::vector<Neighbor> list);
+
+  /// The lengths of all lists in places. One that is not known to be whole is as long as its places.
+  const ListLengths& lengths() const { return lengths_; }
 
   /// Writes all lists.
   void write(Neighbors& out, ThreadPool& pool, const CancelToken& cancel) const;
@@ -58,6 +71,7 @@ class FoundLists {
   const Selection* selection_ = nullptr;
   QueryBlock block_;
   std::mutex mutex_;
+  ListLengths lengths_;
   std::vector<Piece> pieces_;
   std::vector<std::pair<std::int64_t, std::vector<Neighbor>>> lists_;
 };

@@ -1,6 +1,9 @@
 #include "knn/gpu/uncertified_queries.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -74,21 +77,40 @@ void UncertifiedQueries::search_within(const QueryBlock& queries, Selection sele
   }
 }
 
+// Where rows have to be copied, the reference keeps them, and it is made once, for a whole block. Where they are held,
+// it is made for about as many queries as there are: most often there are few.
+void UncertifiedQueries::make_reference(std::int64_t n_queries) {
+  Plan plan = plan_;
+  plan.method = {.engine = Engine::gpu_reference};
+  plan.part_rows = fitted_.n_rows();
+  if (!held_.on_gpus.empty()) {
+    constexpr std::uint64_t kFewest = 16;
+    const auto about =
+        static_cast<std::int64_t>(std::bit_ceil(std::max(static_cast<std::uint64_t>(n_queries), kFewest)));
+    plan.tile_queries = std::max(n_queries, std::min(plan_.tile_queries, about));
+    if (reference_ != nullptr) {
+      SearchReport before;
+      std::exchange(reference_, nullptr)->report(before);
+      evaluated_ += before.evaluated;
+    }
+    reference_ = make_gpu_reference_searcher(fitted_, plan, run_, held_);
+    planned_queries_ = plan.tile_queries;
+    return;
+  }
+  if (!fitted_.resident()) {
+    // The rows get an eighth of the budget: the rest is for the reference's tiles and for what is on the GPU.
+    const std::int64_t row = checked::mul(fitted_.width(), sizeof(double));
+    plan.part_rows = std::clamp<std::int64_t>(plan.memory_budget / 8 / row, 1, fitted_.n_rows());
+  }
+  train_ = std::make_unique<TrainParts>(fitted_, plan.part_rows, fitted_.rows_alone_on(plan.backend.gpus));
+  reference_ = make_gpu_reference_searcher(fitted_, plan, run_);
+  planned_queries_ = std::numeric_limits<std::int64_t>::max();
+}
+
 PartEnd UncertifiedQueries::find(const QueryBlock& queries, const Selection& selection, Which which, const Fetch& fetch,
                                  Lists& found) {
-  if (reference_ == nullptr) {
-    Plan plan = plan_;
-    plan.method = {.engine = Engine::gpu_reference};
-    plan.part_rows = fitted_.n_rows();
-    if (!fitted_.resident()) {
-      // The rows get an eighth of the budget: the rest is for the reference's tiles and for what is on the GPU.
-      const std::int64_t row = checked::mul(fitted_.width(), sizeof(double));
-      plan.part_rows = std::clamp<std::int64_t>(plan.memory_budget / 8 / row, 1, fitted_.n_rows());
-    }
-    train_ = std::make_unique<TrainParts>(fitted_, plan.part_rows, fitted_.rows_alone_on(plan.backend.gpus));
-    reference_ = make_gpu_reference_searcher(fitted_, plan, run_);
-  }
   const auto n = static_cast<std::int64_t>(which.size());
+  if (reference_ == nullptr || n > planned_queries_) make_reference(n);
   Buffer<double> rows(checked::mul(n, fitted_.width()));
   std::vector<std::int64_t> groups;
   for (std::int64_t begin = 0, end = 0; begin < n; begin = end) {
@@ -100,6 +122,7 @@ PartEnd UncertifiedQueries::find(const QueryBlock& queries, const Selection& sel
     }
   }
   const QueryBlock few{queries.first + which.front(), n, rows.data(), groups.empty() ? nullptr : groups.data()};
+  if (train_ == nullptr) return reference_->search({0, fitted_.n_rows(), nullptr}, few, selection, found);
   ThreadPool pool(plan_.threads);
   for (std::int64_t part = 0; part < train_->count(); ++part) {
     const PartEnd end = reference_->search(train_->part(part, pool, run_.cancel), few, selection, found);
@@ -110,6 +133,7 @@ PartEnd UncertifiedQueries::find(const QueryBlock& queries, const Selection& sel
 
 void UncertifiedQueries::report(SearchReport& report) const {
   if (reference_ != nullptr) reference_->report(report);
+  report.evaluated += evaluated_;
   report.uncertified += answered_;
 }
 

@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/thread_pool.hpp"
 #include "knn/engine/searcher.hpp"
+#include "knn/gpu/reference/held_rows.hpp"
 
 namespace stope::knn {
 
@@ -17,6 +19,10 @@ class UncertifiedQueries {
  public:
   /// All three arguments must outlive this object.
   UncertifiedQueries(const Fitted& fitted, const Plan& plan, const RunOptions& run);
+
+  /// Has the reference read the training rows where a filter holds them, on each GPU of the plan, in place of copying
+  /// them.
+  void read(HeldRows held) { held_ = std::move(held); }
 
   /// Writes the rows of the block's queries [begin, begin + n), row-major.
   using Fetch = std::function<void(std::int64_t begin, std::int64_t n, double* rows)>;
@@ -40,12 +46,16 @@ class UncertifiedQueries {
   void search_within(const QueryBlock& queries, Selection selection, Which which, const Fetch& fetch, const Take& take);
   PartEnd find(const QueryBlock& queries, const Selection& selection, Which which, const Fetch& fetch, Lists& found);
   std::int64_t most_at_once(const Selection& selection) const;
+  void make_reference(std::int64_t n_queries);
 
   const Fitted& fitted_;
   const Plan& plan_;
   const RunOptions& run_;
-  std::unique_ptr<TrainParts> train_;
+  HeldRows held_;
+  std::unique_ptr<TrainParts> train_;  // null where the rows are held
   std::unique_ptr<Searcher> reference_;
+  std::int64_t planned_queries_ = 0;  // for which the reference was made
+  std::int64_t evaluated_ = 0;        // pairs, by references that larger ones have replaced
   std::int64_t answered_ = 0;
   std::int64_t room_ = 0;  // neighbours that lists within a radius may still have, in a block
 };

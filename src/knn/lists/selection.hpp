@@ -1,6 +1,7 @@
 // Says which neighbours a search wants for every query.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -11,7 +12,11 @@ struct Ballot;  // knn/vote/ballot.hpp
 class InPlace;  // knn/gpu/caller_rows.hpp
 
 inline constexpr std::int64_t kNoGroup = -1;
-inline constexpr std::int64_t kPlacesGrowth = 4;  // where Selection::places are too few, these are more
+/// What Selection::places may be: where many lists are longer, the next number takes the place of one.
+inline constexpr std::array<std::int64_t, 3> kPlaces = {128, 512, 1024};
+constexpr std::int64_t more_places(std::int64_t places) {
+  return places < kPlaces[1] ? kPlaces[1] : 2 * places;
+}
 
 /// Consecutive encoded query rows.
 struct QueryBlock {
@@ -34,7 +39,7 @@ struct Selection {
   std::int64_t longest = std::numeric_limits<std::int64_t>::max();  ///< radius: the longest list for which the plan has
                                                                     ///< room
   /// Within a radius: how many rows of a query a filter on a GPU lists. Longer lists are left to the reference.
-  std::int64_t places = 128;
+  std::int64_t places = kPlaces[0];
   bool exclude_self = false;                   ///< no row is its own neighbour
   std::int64_t first_query = 0;                ///< ... query i is training row first_query + i
   const std::int64_t* train_groups = nullptr;  ///< group per training row, or null

@@ -70,11 +70,21 @@ class BlockedSearch {
         groups_(std::move(groups)) {
     if (selection_.exclude_self) check_own_rows(job.first_query);
     if (!groups_.train.empty()) selection_.train_groups = groups_.train.data();
-    if (selection_.kind == Selection::Kind::radius) selection_.longest = kFirstLongest;
+    if (selection_.kind == Selection::Kind::radius) {
+      selection_.longest = kFirstLongest;
+      selection_.places = fitted.history().places(selection_.radius);
+    }
     fitted.check_some_rows();
   }
 
   using Sink = std::function<void(std::vector<Neighbors>&)>;
+
+  /// Leaves memory to the next search.
+  ~BlockedSearch() {
+    if (groups_.given) fitted_.history().keep_numbers(std::move(groups_.train));
+  }
+  BlockedSearch(const BlockedSearch&) = delete;
+  BlockedSearch& operator=(const BlockedSearch&) = delete;
 
   SearchReport search(const Sink& sink) {
     device::BackendChoice backend = backend_for(fitted_, selection_, n_queries_, run_);
@@ -111,7 +121,7 @@ class BlockedSearch {
 
   // Searches from the first query that has no result yet.
   SearchReport search_on(const device::BackendChoice& backend, const Sink& sink) {
-    if (backend.backend == device::Backend::cuda) selection_.group_rows = usual_group_rows(groups_);
+    if (backend.backend == device::Backend::cuda) selection_.group_rows = usual_group_rows(groups_, run_);
     Method method = choose_method(fitted_, selection_, n_queries_, backend, run_);
     if (const std::optional<SearchReport> report = search_in_pipeline(backend, method, sink)) return *report;
     SearchReport total;
@@ -182,7 +192,7 @@ class BlockedSearch {
       pipeline->report(earlier);
       pipeline.reset();  // until then searches under way read the selection
       if (*unmet == ImageNeed::places) {
-        selection_.places = checked::mul(selection_.places, kPlacesGrowth);
+        selection_.places = more_places(selection_.places);
       } else {
         fitted_.gpu_filters().require_images(*unmet);
       }
@@ -367,7 +377,7 @@ SearchReport timed_search(const Fitted& fitted, const QueryRows& queries, const 
   const RunningJob running(run);
   const auto start = std::chrono::steady_clock::now();
   SearchReport report =
-      BlockedSearch(fitted, source, groups_of(fitted, queries, source.n_rows(), job), job, run).search(sink);
+      BlockedSearch(fitted, source, groups_of(fitted, queries, source.n_rows(), job, run), job, run).search(sink);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   hand_report(run, "search", report);
   return report;

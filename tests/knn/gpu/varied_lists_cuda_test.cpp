@@ -153,21 +153,34 @@ TEST_P(VariedListsCuda, WithinARadiusAreThoseOfTheProcessor) {
   EXPECT_GT(by_filter, searches / 3);
 }
 
-// Copies of a row around 128 and 512 places: a list that fills them all may be longer.
+// Copies of a row around 128, 512 and 1,024 places: a list that fills them all may be longer. The second search begins
+// with the places that the first one needed. A few queries are left to the reference, which reads the rows that the
+// filter holds; many get more places.
 TEST_P(VariedListsCuda, AsLongAsTheirPlacesOrLonger) {
   Random random(12);
   const auto values = TableShape::Values::open_unit;
-  for (const std::int64_t copies : {127, 128, 129, 400, 511, 512, 1500}) {
+  for (const std::int64_t copies : {127, 128, 129, 400, 511, 512, 700, 1023, 1024, 1500}) {
     SCOPED_TRACE(copies);
     const Table others = table(random, 2000, values);
     std::vector<std::int64_t> rows;
     for (std::int64_t i = 0; i < copies; ++i) rows.push_back(i % 2);  // two different rows
     for (std::int64_t i = 0; i < 2000; ++i) rows.insert(rows.begin() + (i * 37) % std::ssize(rows), i);
-    const KnnIndex index = KnnIndex::fit(others.take(rows), options());
+    const Table train = others.take(rows);
+    const KnnIndex index = KnnIndex::fit(train, options());
     compare(index, others.take({0, 1, 2, 3, 500}), 0.0, {});
     std::vector<std::int64_t> many;
     for (std::int64_t i = 0; i < 600; ++i) many.push_back(i % 3);
     compare(index, others.take(many), 0.0, {});
+    set_size("STOPE_TILE_QUERIES", 250);
+    compare(index, others.take(many), 0.0, {});
+    compare(index, train, 0.0, {.exclude_self = true});
+    SearchOptions groups{.exclude_self = true};
+    std::vector<double> numbers;
+    for (std::int64_t i = 0; i < train.n_rows; ++i) numbers.push_back(static_cast<double>(i % 5));
+    groups.exclude_train = groups.exclude_query = make_numeric("", numbers);
+    compare(index, train, 0.0, groups);
+    compare(index, others.take({0, 1, 2, 3, 500}), 0.0, {});
+    set_size("STOPE_TILE_QUERIES", 0);
     ASSERT_FALSE(HasFailure());
   }
 }

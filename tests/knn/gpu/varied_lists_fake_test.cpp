@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "device/fake_counts.hpp"
 #include "device/with_fake_plugin.hpp"
 #include "effort.hpp"
 #include "knn/answers.hpp"
@@ -137,10 +138,107 @@ TEST_P(FakeVariedLists, ManyLongListsGetMorePlacesAndThenTheReference) {
     expect_same(index.radius_neighbors(query, 5.0, {}, run_, &report), theirs);
     return report;
   };
-  const SearchReport some = searched(400, 400);
-  EXPECT_EQ(some.method, role() == "boxes" ? "reference" : method()) << "boxes have no more places";
-  EXPECT_LT(some.uncertified, role() == "boxes" ? 1000 : 100) << "those of the first blocks";
-  EXPECT_EQ(searched(1500, 400).method, "reference");
+  for (const std::int64_t n : {400, 512, 1023}) {
+    SCOPED_TRACE(n);
+    const SearchReport some = searched(n, 400);
+    EXPECT_EQ(some.method, role() == "boxes" ? "reference" : method()) << "boxes have no more places";
+    EXPECT_LT(some.uncertified, role() == "boxes" ? 1000 : 100) << "those of the first blocks";
+  }
+  EXPECT_EQ(searched(1024, 400).method, "reference");
+}
+
+// The first search goes through some queries again with more places. The next one begins with as many as it needs.
+TEST_P(FakeVariedLists, ASearchBeginsWithThePlacesThatTheLastOneNeeded) {
+  if (role() == "boxes") return;  // they have no more places
+  for (const std::int64_t n_equal : {100, 400, 700}) {
+    SCOPED_TRACE(n_equal);
+    const Table train = clump(n_equal, 60), near = clump(400, 0), far = train.take({n_equal, n_equal + 1});
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    const Neighbors theirs =
+        on_processor([&](const RunOptions& run) { return index.radius_neighbors(near, 5.0, {}, run); });
+    set_sizes(100);
+    const auto places_of = [&](const Table& query, double radius) {
+      SearchReport report;
+      const CountedBytes bytes;
+      const Neighbors ours = index.radius_neighbors(query, radius, {}, run_, &report);
+      if (query.n_rows == near.n_rows && radius == 5.0) expect_same(ours, theirs);
+      EXPECT_EQ(report.method, method());
+      if (role() == "filters" && report.scanned == query.n_rows * train.n_rows) {
+        return (bytes.to_host() / query.n_rows - 4) / 12;
+      }
+      return report.scanned / (query.n_rows * train.n_rows);  // 1: no query was searched twice
+    };
+    const std::int64_t needed = role() != "filters" ? 1 : n_equal < 128 ? 128 : n_equal < 512 ? 512 : 1024;
+    places_of(near, 5.0);
+    EXPECT_EQ(places_of(near, 5.0), needed);
+    EXPECT_EQ(places_of(near, 6.0), needed) << "lists within a larger radius are no shorter";
+    EXPECT_EQ(places_of(far, 5.0), needed) << "they are as the last search left them";
+    EXPECT_EQ(places_of(far, 5.0), role() == "filters" ? 128 : 1) << "the last search needed no more";
+  }
+}
+
+// The filter holds the training rows on the GPU, and the reference reads them there.
+TEST_P(FakeVariedLists, QueriesWithoutAnAnswerDoNotCopyTheTrainingRowsAgain) {
+  const Table train = table(700), query = table(50, 0.1, 4);
+  for (const char* const device : {"cuda:1", "cuda:1,1,1"}) {
+    SCOPED_TRACE(device);
+    run_.device = device;
+    const KnnIndex index = KnnIndex::fit(train, {}, run_);
+    const auto searched = [&](const RunOptions& run) { return index.radius_neighbors(query, 1.0, {}, run); };
+    const Neighbors theirs = on_processor(searched);
+    expect_same(searched(run_), theirs);
+    const std::int64_t table_bytes = train.n_rows * 4 * 8, query_bytes = query.n_rows * 4 * 8;
+    const CountedBytes bytes;
+    SearchReport report;
+    expect_same(index.radius_neighbors(query, 1.0, {}, run_, &report), theirs);
+    EXPECT_GT(report.uncertified, 3);
+    EXPECT_EQ(report.method, method());
+    if (role() == "boxes") {
+      EXPECT_GE(bytes.to_gpu(), table_bytes) << "boxes hold the rows in another order";
+    } else {
+      EXPECT_LE(bytes.to_gpu(), 2 * query_bytes);
+    }
+  }
+}
+
+// The index lets go of its filters while a search reads their rows.
+TEST_P(FakeVariedLists, RowsStayAsLongAsTheReferenceReadsThem) {
+  const Table train = table(700, 0.0), query = table(200, 0.1, 4);
+  const KnnIndex index = KnnIndex::fit(train, {}, run_);
+  const SearchOptions search{.n_neighbors = 5};
+  const Neighbors theirs = on_processor([&](const RunOptions& run) { return index.kneighbors(query, search, run); });
+  set_sizes(20);
+  std::int64_t uncertified = 0;
+  for (int round = 0; round < 3; ++round) {
+    std::size_t at = 0;
+    const SearchReport report = index.kneighbors(query, search, run_, [&](const Neighbors& block) {
+      index.release_devices();
+      for (std::size_t i = 0; i < block.indices.size(); ++i, ++at) ASSERT_EQ(block.indices[i], theirs.indices[at]);
+    });
+    EXPECT_EQ(at, theirs.indices.size());
+    uncertified += report.uncertified;
+  }
+  EXPECT_GT(uncertified, 10);
+}
+
+// The last block has more queries without an answer than the reference was made for.
+TEST_P(FakeVariedLists, TheReferenceGrowsWithTheQueriesThatItGets) {
+  constexpr double kNoAnswer = 0.7;  // of the fake filters
+  std::vector<double> values;
+  for (int i = 0; i < 240; ++i) values.push_back(i < 200 ? 10.0 + 0.25 * i : kNoAnswer);
+  Table query;
+  query.n_rows = 240;
+  query.columns.push_back(make_numeric("x", values));
+  const Table train = clump(200, 60);
+  const KnnIndex index = KnnIndex::fit(train, {}, run_);
+  const SearchOptions search{.n_neighbors = 3};
+  const Neighbors theirs = on_processor([&](const RunOptions& run) { return index.kneighbors(query, search, run); });
+  set_sizes(60);
+  for (int again = 0; again < 2; ++again) expect_same(index.kneighbors(query, search, run_), theirs);
+  const SearchReport report = index.kneighbors(query, search, run_, [](const Neighbors&) {});
+  EXPECT_EQ(report.method, method());
+  EXPECT_EQ(report.uncertified, 60) << "one in 10, and 40 in the last block";
+  EXPECT_EQ(report.evaluated, report.uncertified * train.n_rows);
 }
 
 // Whichever allocation of the GPU fails, that of more places included, the answer is there or memory is short.

@@ -1,11 +1,17 @@
 // Groups that are given with a search, and queries that are a block of the training rows (SearchOptions).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "knn/answers.hpp"
+#include "knn/search/groups.hpp"
 #include "oracle/random_table.hpp"
 #include "stope/error.hpp"
 #include "stope/knn.hpp"
@@ -84,6 +90,89 @@ TEST(Groups, BlocksOfTheTrainingRowsExcludeThemselves) {
       ASSERT_EQ(block.indices[i], whole.indices[static_cast<std::size_t>(first) * 6 + i]);
       ASSERT_TRUE(same_bits(block.distances[i], whole.distances[static_cast<std::size_t>(first) * 6 + i]));
     }
+  }
+}
+
+// An index keeps the numbers of a column's groups, and memory for those that come with a search.
+TEST(Groups, EverySearchHasItsOwnColumns) {
+  Random random(65);
+  const Table train = table_of(random, 150), query = table_of(random, 40);
+  const KnnIndex index = KnnIndex::fit(train);
+  for (int round = 0; round < 24; ++round) {
+    SCOPED_TRACE(round);
+    const auto column = static_cast<std::size_t>(round / 2 % 4);
+    SearchOptions search{.n_neighbors = 60};
+    if (round % 2 == 0 || round >= 16) {
+      search.exclude_group = train.columns[column].name;
+    } else {
+      search.exclude_train = train.columns[column];
+      search.exclude_query = query.columns[column];
+    }
+    const Neighbors ours = index.kneighbors(query, search);
+    ASSERT_NO_FATAL_FAILURE(expect_same(ours, KnnIndex::fit(train).kneighbors(query, search)));
+    if (search.exclude_group.empty()) continue;
+    search.exclude_self = true;
+    ASSERT_NO_FATAL_FAILURE(
+        expect_same(index.kneighbors(train, search), KnnIndex::fit(train).kneighbors(train, search)));
+  }
+}
+
+// Rows of a large table are numbered in pieces.
+TEST(Groups, ALargeTableIsNumberedAsItsRowsAre) {
+  constexpr std::int64_t kRows = 300001;
+  Random random(66);
+  std::vector<double> x, numbers;
+  std::vector<std::int32_t> codes;
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    x.push_back(static_cast<double>(i % 1000));
+    const std::uint64_t group = random.below(50);
+    codes.push_back(group == 7 ? kMissingCode : static_cast<std::int32_t>(group));
+    numbers.push_back(group == 7 ? std::nan("") : group == 0 ? -0.0 : 0.5 * static_cast<double>(group));
+  }
+  Buffer<float> floats(kRows);
+  std::copy(numbers.begin(), numbers.end(), floats.begin());
+  std::vector<std::string> names;
+  for (int i = 0; i < 50; ++i) names.push_back(std::to_string(i));
+  Table train;
+  train.n_rows = kRows;
+  train.columns = {make_numeric("x", x)};
+  const KnnIndex index = KnnIndex::fit(train);
+  const Table query = train.take({0, 1, 299999, 300000});
+  std::vector<double> query_numbers{0.0, std::nan(""), 3.0, 24.5};
+  std::vector<std::int32_t> query_codes{0, kMissingCode, 6, 49};
+  const auto searched = [&](Column of_train, Column of_query) {
+    return index.kneighbors(
+        query, {.n_neighbors = 400, .exclude_train = std::move(of_train), .exclude_query = std::move(of_query)},
+        {.threads = 3});
+  };
+  const Neighbors ours = searched(make_numeric("", numbers), make_numeric("", query_numbers));
+  for (std::size_t i = 0; i < ours.indices.size(); ++i) {
+    ASSERT_FALSE(numbers[static_cast<std::size_t>(ours.indices[i])] == query_numbers[i / 400]);
+  }
+  expect_same(searched(column_of("", std::move(floats)), make_numeric("", query_numbers)), ours);
+  expect_same(searched(make_nominal("", codes, names), make_nominal("", query_codes, names)), ours);
+}
+
+TEST(Groups, UsualRowsAreThoseOfNearlyAllQueries) {
+  Random random(67);
+  for (int round = 0; round < 40; ++round) {
+    SCOPED_TRACE(round);
+    const auto n = static_cast<std::int64_t>(1 + random.below(round == 0 ? 400000 : 3000));
+    const auto m = static_cast<std::int64_t>(1 + random.below(1024));
+    const std::uint64_t n_groups = 1 + random.below(std::uint64_t{1} << random.below(14));
+    knn::Groups groups{Buffer<std::int64_t>(n), Buffer<std::int64_t>(m)};
+    for (Buffer<std::int64_t>* of : {&groups.train, &groups.query}) {
+      for (std::int64_t& group : *of) {
+        const std::uint64_t number = random.below(n_groups) * random.below(n_groups) / n_groups;
+        group = random.below(9) == 0 ? knn::kNoGroup : std::bit_cast<std::int64_t>(static_cast<double>(number) - 3.0);
+      }
+    }
+    std::map<std::int64_t, std::int64_t> counts;
+    for (const std::int64_t group : groups.train) ++counts[group];
+    std::vector<std::int64_t> rows;
+    for (const std::int64_t group : groups.query) rows.push_back(group == knn::kNoGroup ? 0 : counts[group]);
+    std::sort(rows.begin(), rows.end());
+    EXPECT_EQ(knn::usual_group_rows(groups, {.threads = 3}), rows[static_cast<std::size_t>(m - 1 - m / 64)]);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "knn/cuda/differences/session.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "base/checked.hpp"
@@ -17,7 +18,7 @@ using stope::cuda::check;
 // How many rows a list has room for. Some hundred are usual; queries with more rows than fit are left to the reference.
 constexpr std::int64_t kCapacity = 2048, kCapacityOfMany = 8192;
 // Lists are short up to this many neighbours.
-constexpr std::int64_t kFewNeighbors = 24, kMostNeighbors = kMostOffered;
+constexpr std::int64_t kFewNeighbors = 24;
 // Queries in a batch: enough to fill the GPU many times over.
 constexpr std::int64_t kMostBatch = 16384, kMostBatchOfMany = 4096;
 
@@ -50,8 +51,7 @@ cuda_abi::FilterSize DifferenceSession::size(const cuda_abi::DifferenceSpec& spe
   // Ampere and later have the matrix instructions for bytes.
   const bool bytes_work = stope::cuda::attribute_of(gpu, cudaDevAttrComputeCapabilityMajor) >= 8;
   size.possible = find_listed_kernel(spec.measure.type, spec.measure.n_bytes) != nullptr &&
-                  spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows &&
-                  (spec.steps == 0.0 || bytes_work);
+                  spec.most_neighbors <= kMostChosen && spec.n_rows <= kMostRows && (spec.steps == 0.0 || bytes_work);
   const std::int64_t image = words_of(spec) * 4, per_row = spec.width * 8 + image + 12;
   const std::int64_t per_query = spec.width * 16 + image + 44 + kMostGroups * 8 +
                                  capacity(spec) * static_cast<std::int64_t>(sizeof(Entry)) + stride_of(spec) * 12 +
@@ -235,6 +235,11 @@ void DifferenceSession::make_query_images(const Batch& batch) {
 }
 
 cuda_abi::FilterAnswer DifferenceSession::search(const cuda_abi::DifferenceQuery& query) {
+  // The sample has too few groups for more, and a heap has no room.
+  const bool within = query.within < std::numeric_limits<double>::infinity();
+  if (query.k > spec_.most_neighbors || (!within && query.k > kMostOffered)) {
+    throw Error(ErrorCode::internal, "queries that cannot be");
+  }
   if (query.vote != nullptr) votes_.reserve(*query.vote, voters_of(query), batch_, query.n);
   HostAnswer& host = answers_[query.place];
   host.reserve(query);

@@ -13,6 +13,7 @@
 #include "knn/cuda/differences/listed_pairs.hpp"
 #include "knn/cuda/differences/select.hpp"
 #include "knn/cuda/host_answer.hpp"
+#include "knn/cuda/table_rows.hpp"
 #include "knn/cuda/votes.hpp"
 #include "knn/cuda_abi.hpp"
 
@@ -40,6 +41,8 @@ class DifferenceSession {
   DifferenceSession& operator=(const DifferenceSession&) = delete;
 
   int gpu() const { return gpu_; }
+  /// The rows of the table, which is complete.
+  RowsThere rows_there() const { return {gpu_, train_.data(), spec_.n_rows, spec_.width}; }
   void load(const double* rows, std::int64_t n);
   std::int64_t finish();
   cuda_abi::FilterAnswer search(const cuda_abi::DifferenceQuery& query);

@@ -42,11 +42,16 @@ ReferenceSession::ReferenceSession(int gpu, const cuda_abi::Measure& measure, co
       attributes_(measure.n_attributes),
       rows_(static_cast<std::size_t>(sizes.n_buffers)),
       query_upload_(std::min(sizes.piece_bytes, queries_.bytes())),
-      row_upload_(std::min(sizes.piece_bytes, checked::mul(sizes.held_rows, sizes.width * std::int64_t{8}))) {
+      row_upload_(sizes.lent_rows != 0
+                      ? 1
+                      : std::min(sizes.piece_bytes, checked::mul(sizes.held_rows, sizes.width * std::int64_t{8}))) {
   if (kernel_ == nullptr) throw Error(ErrorCode::unsupported, std::string("no kernel for ") + measure.type);
   const auto* bytes = static_cast<const unsigned char*>(measure.bytes);
   measure_.assign(bytes, bytes + measure.n_bytes);
-  for (Rows& rows : rows_) rows.values = DeviceBuffer<double>(checked::mul(sizes.held_rows, sizes.width));
+  for (Rows& rows : rows_) {
+    rows.values = DeviceBuffer<double>(sizes.lent_rows != 0 ? 0 : checked::mul(sizes.held_rows, sizes.width));
+    rows.there = rows.values.data();
+  }
   for (Slot& slot : slots_) {
     slot.thresholds = DeviceBuffer<double>(sizes.tile_queries);
     slot.kept_distances = DeviceBuffer<double>(distances_.size());
@@ -73,21 +78,26 @@ void ReferenceSession::load_queries(const double* rows, std::int64_t n) {
 }
 
 void ReferenceSession::load_rows(std::int64_t buffer, const double* rows, std::int64_t n) {
+  if (sizes_.lent_rows != 0) throw Error(ErrorCode::internal, "there is no room for rows");
   Rows& to = rows_[static_cast<std::size_t>(buffer)];
   to.used.hold(copy_in_);  // tiles submitted before may still read the old rows
   row_upload_.copy(to.values.data(), rows, n * sizes_.width * static_cast<std::int64_t>(sizeof(double)), copy_in_);
   to.filled.record(copy_in_);
 }
 
-void ReferenceSession::lend_rows(std::int64_t buffer, const TableRows& rows, std::int64_t first, std::int64_t n) {
-  if (rows.gpu() != gpu() || rows.width() != sizes_.width || first + n > rows.n()) {
+void ReferenceSession::lend_rows(std::int64_t buffer, const RowsThere& rows, std::int64_t first, std::int64_t n) {
+  if (rows.gpu != gpu() || rows.width != sizes_.width || first + n > rows.n) {
     throw Error(ErrorCode::internal, "rows that cannot be lent");
   }
   Rows& to = rows_[static_cast<std::size_t>(buffer)];
+  const double* const from = rows.values + first * sizes_.width;
+  if (sizes_.lent_rows != 0) {
+    to.there = from;
+    return;
+  }
   to.used.hold(copy_in_);  // tiles submitted before may still read the old rows
-  check(cudaMemcpyAsync(to.values.data(), rows.data() + first * sizes_.width,
-                        static_cast<std::size_t>(n * sizes_.width) * sizeof(double), cudaMemcpyDeviceToDevice,
-                        copy_in_.get()),
+  check(cudaMemcpyAsync(to.values.data(), from, static_cast<std::size_t>(n * sizes_.width) * sizeof(double),
+                        cudaMemcpyDeviceToDevice, copy_in_.get()),
         "copying within the GPU");
   to.filled.record(copy_in_);
 }
@@ -96,7 +106,7 @@ void ReferenceSession::lend_rows(std::int64_t buffer, const TableRows& rows, std
 void ReferenceSession::compute(const cuda_abi::Tile& tile, Quantity quantity, bool query_first) {
   Rows& rows = rows_[static_cast<std::size_t>(tile.buffer)];
   rows.filled.hold(compute_);
-  const double* train = rows.values.data() + tile.first_row * sizes_.width;
+  const double* train = rows.there + tile.first_row * sizes_.width;
   const double* queries = queries_.data() + tile.first_query * sizes_.width;
   PairTile pairs{.x = train,
                  .n_x = tile.n_rows,

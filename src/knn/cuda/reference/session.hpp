@@ -11,7 +11,7 @@
 
 namespace stope::knn::cuda {
 
-class TableRows;  // knn/cuda/table_rows.hpp
+struct RowsThere;  // knn/cuda/table_rows.hpp
 
 class ReferenceSession {
  public:
@@ -24,15 +24,16 @@ class ReferenceSession {
   int gpu() const { return gpu_; }
   void load_queries(const double* rows, std::int64_t n);
   void load_rows(std::int64_t buffer, const double* rows, std::int64_t n);
-  void lend_rows(std::int64_t buffer, const TableRows& rows, std::int64_t first, std::int64_t n);
+  void lend_rows(std::int64_t buffer, const RowsThere& rows, std::int64_t first, std::int64_t n);
   void submit(int slot, const cuda_abi::Tile& tile, const double* thresholds);
   cuda_abi::Survivors collect(int slot);
   void matrix(const cuda_abi::Tile& tile, Quantity quantity, bool query_first, double* values, std::int64_t ld);
 
  private:
-  // Training rows, filled in the copy stream and read in the compute stream.
+  // Training rows, filled in the copy stream and read in the compute stream; or rows that are lent.
   struct Rows {
     stope::cuda::DeviceBuffer<double> values;
+    const double* there = nullptr;
     stope::cuda::Event filled, used;
   };
   // A tile under way. Its pinned buffers grow to the most survivors seen.

@@ -34,6 +34,8 @@ class TensorSession {
   TensorSession& operator=(const TensorSession&) = delete;
 
   int gpu() const { return gpu_; }
+  /// The rows of the one table, which is complete.
+  RowsThere rows_there() const { return {gpu_, tables_[0].values, tables_[0].n_rows, spec_.width}; }
   void begin(int buffer, std::int64_t n_rows);
   void load(int buffer, int piece, const double* rows, std::int64_t n);
   void lend(int buffer, const TableRows& rows);

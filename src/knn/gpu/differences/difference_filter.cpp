@@ -32,14 +32,19 @@ static_assert(cuda_abi::kExcludesNothing == kNoGroup);
 
 // A filter is made larger than one search needs, so that it serves many. Most searches have k up to the first of these.
 constexpr std::int64_t kFewNeighbors = 24, kUsualNeighbors = 128, kMostNeighbors = 512;
+// Within a radius no sample and no heap is in the way of more.
+constexpr std::int64_t kMostPlaces = 1024;
 constexpr std::int64_t kMostNeighborsOfBoxes = 128;
 // Most queries on the GPU at once. A first search of few queries leaves room for some more.
 constexpr std::int64_t kMostQueries = 16384, kMostQueriesOfBoxes = kBoxQueries, kLeastQueries = 2048;
 constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
 // Queries between two looks at the cancel token.
 constexpr std::int64_t kQueriesPerCall = kBoxQueries;
-// ... within a radius, whose lists have many places that stay empty.
-constexpr std::int64_t kVaryingPerCall = kMostQueries;
+// ... within a radius, whose lists have many places that stay empty. All places together take 48 MB of pinned memory.
+constexpr std::int64_t kPlacesPerCall = std::int64_t{1} << 22;
+std::int64_t varying_per_call(std::int64_t places) {
+  return std::min(kMostQueries, kPlacesPerCall / places);
+}
 // Below this many pairs, the reference on the GPU ends before images of the rows would be made.
 constexpr std::int64_t kLeastPairs = std::int64_t{1} << 22;
 // Most rows that may be always listed: they are evaluated for every query.
@@ -70,7 +75,7 @@ struct Spec {
             std::clamp(n_queries, kLeastQueries, form == DifferenceForm::boxes ? kMostQueriesOfBoxes : kMostQueries),
             k <= kFewNeighbors     ? kFewNeighbors
             : k <= kUsualNeighbors ? kUsualNeighbors
-                                   : kMostNeighbors,
+                                   : kMostPlaces,
             kPieceBytes,
             form == DifferenceForm::boxes ? 1 : 0};
   }
@@ -136,6 +141,8 @@ class DifferenceFilter {
   std::int64_t most_neighbors() const { return most_neighbors_; }
   std::int64_t most_queries() const { return most_queries_; }
   bool useful() const { return n_always_ <= kMostAlways; }
+  /// Its training rows; boxes have them in another order.
+  cuda_abi::LentRows lent_rows() const { return {nullptr, nullptr, filter_.get()}; }
 
   /// Memory for query rows.
   device::PinnedPool<double>& row_memory() { return row_memory_; }
@@ -234,6 +241,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
             });
           }));
     }
+    if (form() != DifferenceForm::boxes) lend_rows_of(filters_);
     // The predictions of a call are in host memory.
     take_voters(selection, 1, [&] {
       const Spec spec = spec_of(n_queries, k_);
@@ -321,7 +329,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
   }
 
   ThreadPool& finish_threads() override { return *threads_; }
-  bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostNeighbors; }
+  bool may_have_more_places() const override { return more_places(k_) <= kMostPlaces; }
 
   DifferenceForm form() const {
     if (plan_.method.engine == Engine::box_search) return DifferenceForm::boxes;
@@ -333,7 +341,7 @@ class DifferenceFilterPipeline final : public GpuFilterPipeline {
     Block& block = blocks_[which];
     const Selection& selection = *block.selection;
     const bool grouped = selection.train_groups != nullptr;
-    const std::int64_t end = share.begin + share.n, step = vary_ ? kVaryingPerCall : kQueriesPerCall;
+    const std::int64_t end = share.begin + share.n, step = vary_ ? varying_per_call(k_) : kQueriesPerCall;
     for (std::int64_t begin = share.begin; begin < end; begin += step) {
       run_.cancel.check();
       const Range range{begin, std::min(step, end - begin)};
@@ -399,10 +407,10 @@ std::string unfit(const Fitted& fitted, const Selection& selection) {
     if (selection.ks.size() != 1) return "no filter on the GPU for this selection";
     if (selection.ks.front() > fitted.n_rows() - (selection.exclude_self ? 1 : 0)) return "fewer rows than neighbours";
   }
-  if (selection.kind == Selection::Kind::radius && !(selection.radius < kMostFilterRadius)) {
-    return "every row is within the radius";
-  }
-  if (places_of(selection) > kMostNeighbors) return "more neighbours than a filter on the GPU lists";
+  const bool within = selection.kind == Selection::Kind::radius;
+  if (within && !(selection.radius < kMostFilterRadius)) return "every row is within the radius";
+  if (places_of(selection) > (within ? kMostPlaces : kMostNeighbors))
+    return "more neighbours than a filter on the GPU lists";
   return fitted.resident() ? "" : "the training table comes in parts";
 }
 

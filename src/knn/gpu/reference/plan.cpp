@@ -47,6 +47,11 @@ std::int64_t fixed_bytes(const GpuDemand& demand, const cuda_abi::Sizes& sizes) 
 
 // Holds as many training rows as the rest of the budget allows: all of them once, or some of them twice.
 bool hold_rows(const GpuDemand& demand, std::int64_t left, cuda_abi::Sizes& sizes) {
+  if (demand.lent_rows) {
+    sizes.n_buffers = 1;
+    sizes.held_rows = demand.n_rows;
+    return left >= 0;
+  }
   const std::int64_t most = std::max<std::int64_t>(
       1, demand.most_held_rows > 0 ? std::min(demand.most_held_rows, demand.n_rows) : demand.n_rows);
   const std::int64_t affordable = std::max<std::int64_t>(left, 0) / row_bytes(sizes);
@@ -59,12 +64,15 @@ bool hold_rows(const GpuDemand& demand, std::int64_t left, cuda_abi::Sizes& size
 cuda_abi::Sizes first_sizes(const GpuDemand& demand, std::int64_t budget) {
   cuda_abi::Sizes sizes{};
   sizes.width = demand.width;
+  sizes.lent_rows = demand.lent_rows ? 1 : 0;
   sizes.piece_bytes = std::clamp<std::int64_t>(budget / 64, kLeastPiece, kMostPiece);
   const auto clamp = [](std::int64_t wanted, std::int64_t forced, std::int64_t there) {
     return std::clamp<std::int64_t>(forced > 0 ? forced : wanted, 1, std::max<std::int64_t>(there, 1));
   };
   sizes.tile_queries = clamp(kReferenceTileQueries, demand.most_tile_queries, demand.n_queries);
-  sizes.tile_rows = clamp(kTileRows, demand.most_tile_rows, demand.n_rows);
+  // Rows that nobody copies are there at once, so that a few queries may have longer tiles of as many pairs.
+  const std::int64_t growth = demand.lent_rows ? kReferenceTileQueries / sizes.tile_queries : 1;
+  sizes.tile_rows = clamp(std::max<std::int64_t>(growth, 1) * kTileRows, demand.most_tile_rows, demand.n_rows);
   sizes.held_queries = std::max<std::int64_t>(demand.n_queries, 1);
   sizes.scratch_doubles = demand.scratch_doubles;
   sizes.scratch_threads = demand.scratch_doubles > 0 ? kScratchThreads : 0;
@@ -103,7 +111,8 @@ GpuPlan plan_gpu(const GpuDemand& demand, std::int64_t budget) {
     sizes.tile_queries = std::min(sizes.tile_queries, sizes.held_queries);
     const std::int64_t fixed = fixed_bytes(demand, sizes);
     if (hold_rows(demand, budget - fixed, sizes)) {
-      plan.bytes = checked::add(fixed, checked::mul(checked::mul(sizes.n_buffers, sizes.held_rows), row_bytes(sizes)));
+      const std::int64_t rows = demand.lent_rows ? 0 : checked::mul(sizes.n_buffers, sizes.held_rows);
+      plan.bytes = checked::add(fixed, checked::mul(rows, row_bytes(sizes)));
       return plan;
     }
     if (share == 0) {

@@ -18,6 +18,7 @@ struct GpuDemand {
   std::int64_t most_tile_queries = 0;  ///< 0: as planned here
   std::int64_t most_tile_rows = 0;
   std::int64_t most_held_rows = 0;
+  bool lent_rows = false;  ///< all rows of a part are on the GPU already, and take no memory
 };
 
 struct GpuPlan {

@@ -8,6 +8,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/checked.hpp"
@@ -25,7 +26,7 @@ namespace {
 using cuda_abi::Failure;
 using cuda_abi::Tile;
 
-GpuDemand demand_of(const Fitted& fitted, const Plan& plan) {
+GpuDemand demand_of(const Fitted& fitted, const Plan& plan, bool lent_rows) {
   GpuDemand demand;
   demand.width = fitted.width();
   demand.n_queries = plan.tile_queries;
@@ -36,13 +37,16 @@ GpuDemand demand_of(const Fitted& fitted, const Plan& plan) {
   demand.most_tile_queries = environment::count(environment::Variable::tile_queries);
   demand.most_tile_rows = environment::count(environment::Variable::tile_rows);
   demand.most_held_rows = environment::count(environment::Variable::device_rows);
+  demand.lent_rows = lent_rows;
   return demand;
 }
 
 /// The plug-in's session on one GPU.
 class Session {
  public:
-  Session(int gpu, const Fitted& fitted, const Plan& plan, const RunOptions& run) {
+  /// `held`: all rows of the table on this GPU, which must outlive the session; null: rows are copied.
+  Session(int gpu, const Fitted& fitted, const Plan& plan, const RunOptions& run, const cuda_abi::LentRows* held)
+      : held_rows_(held) {
     const MeasureBytes image = fitted.kernel().bytes();
     const std::vector<Attribute>& attributes = fitted.attributes();
     const cuda_abi::Measure measure{image.type,
@@ -58,7 +62,7 @@ class Session {
     constexpr int kAttempts = 6;
     budget_ = gpu_budget(free, run.memory_limit);
     for (int attempt = 1;; ++attempt, budget_ /= 2) {
-      plan_ = plan_gpu(demand_of(fitted, plan), budget_);
+      plan_ = plan_gpu(demand_of(fitted, plan, held != nullptr), budget_);
       Failure failure{};
       cuda_abi::Session* session = nullptr;
       if (cuda_functions().create(gpu, &measure, &plan_.sizes, &session, &failure) == 0) {
@@ -127,9 +131,10 @@ class Session {
     if (held.first == part.first + begin && held.n == n) return;
     held = {};
     checked_call([&](Failure* failure) {
-      if (part.on_gpu != nullptr) {
-        return cuda_functions().lend_rows(session_.get(), buffer, part.on_gpu->on_gpu(), part.first + begin, n,
-                                          failure);
+      const cuda_abi::LentRows on_gpu{part.on_gpu != nullptr ? part.on_gpu->on_gpu() : nullptr, nullptr, nullptr};
+      const cuda_abi::LentRows* const lent = held_rows_ != nullptr ? held_rows_ : &on_gpu;
+      if (held_rows_ != nullptr || part.on_gpu != nullptr) {
+        return cuda_functions().lend_rows(session_.get(), buffer, lent, part.first + begin, n, failure);
       }
       return cuda_functions().load_rows(session_.get(), buffer, part.rows + begin * width, n, failure);
     });
@@ -143,6 +148,7 @@ class Session {
   };
   GpuPlan plan_;
   std::int64_t budget_ = 0;
+  const cuda_abi::LentRows* held_rows_;
   std::unique_ptr<cuda_abi::Session, Destroy> session_;
   Held held_[2];
   std::future<void> next_;  // the copy under way
@@ -161,11 +167,16 @@ struct Share {
 
 class GpuReference final : public Searcher, public DistanceMatrix {
  public:
-  GpuReference(const Fitted& fitted, const Plan& plan, const RunOptions& run)
-      : fitted_(fitted), plan_(plan), run_(run), gpus_(static_cast<int>(plan.backend.gpus.size())) {
+  GpuReference(const Fitted& fitted, const Plan& plan, const RunOptions& run, HeldRows held)
+      : fitted_(fitted),
+        plan_(plan),
+        run_(run),
+        held_(std::move(held)),
+        gpus_(static_cast<int>(plan.backend.gpus.size())) {
     const int threads = std::max(1, plan.threads / static_cast<int>(plan.backend.gpus.size()));
     for (const int gpu : plan.backend.gpus) {
-      sessions_.push_back(std::make_unique<Session>(gpu, fitted, plan, run));
+      const cuda_abi::LentRows* const rows = held_.on_gpus.empty() ? nullptr : &held_.on_gpus[sessions_.size()];
+      sessions_.push_back(std::make_unique<Session>(gpu, fitted, plan, run, rows));
       pools_.push_back(std::make_unique<ThreadPool>(threads));
     }
   }
@@ -313,6 +324,7 @@ class GpuReference final : public Searcher, public DistanceMatrix {
   const Fitted& fitted_;
   const Plan plan_;
   const RunOptions& run_;
+  const HeldRows held_;                             // outlives the sessions, which read it
   std::vector<std::unique_ptr<Session>> sessions_;  // per GPU
   std::vector<std::unique_ptr<ThreadPool>> pools_;  // per GPU; they offer its survivors
   ThreadPool gpus_;                                 // one thread per GPU
@@ -323,13 +335,14 @@ class GpuReference final : public Searcher, public DistanceMatrix {
 
 }  // namespace
 
-std::unique_ptr<Searcher> make_gpu_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run) {
-  return std::make_unique<GpuReference>(fitted, plan, run);
+std::unique_ptr<Searcher> make_gpu_reference_searcher(const Fitted& fitted, const Plan& plan, const RunOptions& run,
+                                                      HeldRows held) {
+  return std::make_unique<GpuReference>(fitted, plan, run, std::move(held));
 }
 
 std::unique_ptr<DistanceMatrix> make_gpu_reference_matrix(const Fitted& fitted, const Plan& plan,
                                                           const RunOptions& run) {
-  return std::make_unique<GpuReference>(fitted, plan, run);
+  return std::make_unique<GpuReference>(fitted, plan, run, HeldRows{});
 }
 
 }  // namespace stope::knn

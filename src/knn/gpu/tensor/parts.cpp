@@ -406,7 +406,7 @@ class PartsPipeline final : public GpuFilterPipeline {
     return *threads_;
   }
 
-  bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostFilterNeighbors; }
+  bool may_have_more_places() const override { return more_places(k_) <= kMostFilterNeighbors; }
 
   std::shared_ptr<PartsHeld> make_parts(std::int64_t n_queries) const {
     const std::vector<int>& gpus = plan_.backend.gpus;

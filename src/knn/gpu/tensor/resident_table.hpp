@@ -81,6 +81,9 @@ class TensorFilter {
   bool takes_missing() const { return takes_gaps_; }
   bool in_bytes() const { return in_bytes_; }
 
+  /// Its training rows, as doubles. They stay there, unchanged, as long as a filter of one whole table.
+  cuda_abi::LentRows lent_rows() const { return {nullptr, filter_.get(), nullptr}; }
+
   /// Makes images of the rows that are lent.
   void take_lent_rows();
 

@@ -88,6 +88,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
     const TensorFilterSpec spec = spec_of_table(fitted, *map, n_queries, k_, plan.backend, run);
     make_filters(*map, spec);
+    lend_rows_of(filters_);
     take_voters(selection, cuda_abi::kTensorSlots, [&] {
       cuda_abi::FilterSize size{};
       checked_call([&](Failure* failure) {
@@ -198,7 +199,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   }
 
   ThreadPool& finish_threads() override { return *hand_threads_; }
-  bool may_have_more_places() const override { return k_ * kPlacesGrowth <= kMostFilterNeighbors; }
+  bool may_have_more_places() const override { return more_places(k_) <= kMostFilterNeighbors; }
 
   // Returns the radius for each query of a batch, which is at most a block.
   device::Pinned<double> pinned_radius(const Selection& selection, int gpu) const {

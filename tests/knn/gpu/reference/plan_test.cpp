@@ -20,6 +20,7 @@ void expect_sound(const GpuDemand& demand, const GpuPlan& plan, std::int64_t bud
   EXPECT_GE(sizes.held_rows, 1);
   EXPECT_LE(sizes.held_rows, demand.n_rows);
   EXPECT_TRUE(sizes.n_buffers == 2 || (sizes.n_buffers == 1 && sizes.held_rows == demand.n_rows));
+  EXPECT_TRUE(sizes.lent_rows == 0 || sizes.held_rows == demand.n_rows);
   EXPECT_LT(sizes.tile_queries * sizes.tile_rows, std::int64_t{1} << 31);
   EXPECT_TRUE(sizes.scratch_doubles == 0 || sizes.scratch_threads >= 1);
 }
@@ -40,6 +41,7 @@ TEST(GpuPlan, FitsTheBudget) {
     if (random.below(4) == 0) demand.most_tile_queries = 1 + up_to(40);
     if (random.below(4) == 0) demand.most_tile_rows = 1 + up_to(40);
     if (random.below(4) == 0) demand.most_held_rows = 1 + up_to(20);
+    demand.lent_rows = random.below(4) == 0;
     const std::int64_t budget = up_to(38);
     SCOPED_TRACE(i);
     try {
@@ -47,7 +49,8 @@ TEST(GpuPlan, FitsTheBudget) {
       expect_sound(demand, plan, budget);
       EXPECT_TRUE(demand.most_tile_queries == 0 || plan.sizes.tile_queries <= demand.most_tile_queries);
       EXPECT_TRUE(demand.most_tile_rows == 0 || plan.sizes.tile_rows <= demand.most_tile_rows);
-      EXPECT_TRUE(demand.most_held_rows == 0 || plan.sizes.held_rows <= demand.most_held_rows);
+      EXPECT_TRUE(demand.lent_rows || demand.most_held_rows == 0 || plan.sizes.held_rows <= demand.most_held_rows);
+      EXPECT_EQ(plan.sizes.lent_rows != 0, demand.lent_rows);
       ++planned;
     } catch (const Error& error) {
       ASSERT_EQ(error.code(), ErrorCode::out_of_memory);
@@ -66,6 +69,18 @@ TEST(GpuPlan, HoldsTheTableWhereItFits) {
   const GpuPlan narrow = plan_gpu(demand, std::int64_t{256} << 20);  // the table has 1 GB
   EXPECT_EQ(narrow.sizes.n_buffers, 2);
   EXPECT_GT(narrow.sizes.held_rows, narrow.sizes.tile_rows);
+}
+
+TEST(GpuPlan, RowsThatAreLentTakeNoMemoryAndFewQueriesHaveLongTiles) {
+  GpuDemand demand{.width = 128, .n_queries = 16, .n_rows = 1000000, .terms_per_pair = 128, .lent_rows = true};
+  const GpuPlan few = plan_gpu(demand, std::int64_t{800} << 20);
+  EXPECT_EQ(few.sizes.held_rows, 1000000);
+  EXPECT_EQ(few.sizes.tile_queries * few.sizes.tile_rows, 512 * 8192);
+  EXPECT_LT(few.bytes, std::int64_t{200} << 20);
+  demand.n_queries = 10000;
+  const GpuPlan many = plan_gpu(demand, std::int64_t{800} << 20);
+  EXPECT_EQ(many.sizes.tile_queries, 512);
+  EXPECT_EQ(many.sizes.tile_rows, 8192);
 }
 
 TEST(GpuPlan, TheBudgetIsTheLimitOrMostOfWhatIsFree) {
