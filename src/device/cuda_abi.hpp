@@ -30,7 +30,7 @@ struct ArrayFunctions;  // src/device/array_abi.hpp
 
 /// This number is raised with every change of this file or of a job's cuda_abi.hpp. The core refuses a plug-in of
 /// another version.
-inline constexpr std::uint32_t kVersion = 20;
+inline constexpr std::uint32_t kVersion = 21;
 inline constexpr char kEntryName[] = "stope_cuda_plugin";
 inline constexpr char kFileName[] = "libstope_cuda.so";
 
