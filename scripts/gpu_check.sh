@@ -119,6 +119,9 @@ sanitized() {
 suite kernels 6 "$knn" --gtest_filter='ReferenceCuda.*:EveryMeasureCuda.*:KernelsCuda.*:ScansOf*:DistancesOf*:SearchesThroughBoxesCuda.*'
 suite boxes 4 "$knn" --gtest_filter='BoxesCuda.*:BoxesOverBoxes.*'
 suite filter 10 "$knn" --gtest_filter='*FilterCuda*-*MoreValues*'
+if [ "$capability$as" = 9.0 ]; then # no other GPU leaves tiles out
+  suite clusters 3 "$knn" --gtest_filter='ClustersCuda.*'
+fi
 suite differences 3 "$knn" --gtest_filter='DifferencesCuda.*'
 suite varied 4 "$knn" --gtest_filter='VariedListsCuda*:*/VariedListsCuda*'
 suite votes 2 "$knn" --gtest_filter='VotesCuda.*'

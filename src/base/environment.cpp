@@ -45,6 +45,8 @@ constexpr Row kTable[] = {
      "A GPU holds at most this many rows of a table."},
     {Variable::blocks_under_way, "STOPE_BLOCKS_UNDER_WAY", Form::count, kTests, "blocks",
      "A GPU has at most this many blocks of queries at once, or batches where the table comes in parts."},
+    {Variable::cluster_pairs, "STOPE_CLUSTER_PAIRS", Form::count, kTests, "pairs",
+     "After searches of so many pairs a GPU looks for clusters in a table, after twice as many it makes them."},
     {Variable::stats_gpu_rows, "STOPE_STATS_GPU_ROWS", Form::count, kTests, "rows",
      "A GPU computes statistics of columns with at least this many rows, however small the table is."},
     {Variable::stats_thread_values, "STOPE_STATS_THREAD_VALUES", Form::count, kTests, "values",

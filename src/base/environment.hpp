@@ -26,6 +26,7 @@ enum class Variable {
   part_rows,
   device_rows,
   blocks_under_way,
+  cluster_pairs,
   stats_gpu_rows,
   stats_thread_values,
   csv_chunk,

@@ -234,9 +234,17 @@ struct TensorQuery {
 
 inline constexpr std::int32_t kNoFilterRow = 0x7fffffff;
 
+/// Batches of at most this many queries have a scan of their own, which takes all tiles. They fill the columns of one
+/// matrix instruction twice. More are not read at the speed of memory.
+inline constexpr std::int64_t kFewQueries = 16;
+/// A table in clusters leaves tiles out for at most this many neighbours, a query's own row included,
+inline constexpr std::int64_t kMostClusterNeighbors = 24;
+/// and with images of at most this many columns.
+inline constexpr std::int64_t kMostClusterColumns = 128;
+
 /// A training table, or a part of one, with its images on one GPU. One thread at a time may use it, with two
-/// exceptions. Several threads may call tensor_collect at once, for different slots, while another submits. Rows may be
-/// brought to a table that is not searched meanwhile.
+/// exceptions. Several threads may call tensor_collect at once, for different slots, while another submits or makes
+/// clusters. Rows may be brought to a table that is not searched meanwhile.
 struct TensorFilter;
 
 // --- the difference filter: the whole training table on one GPU, images in floats or bytes, or boxes; exact answers --
@@ -331,7 +339,8 @@ struct Functions {
   int (*tensor_finish)(TensorFilter* filter, int buffer, std::int64_t* n_always, Failure* failure);
   /// Puts the images of a complete table in the order of their nearest centres, so that searches can leave tiles out.
   /// `centres` are n_centres rows like those of the table. Rows farther than most_radius from every centre are never
-  /// left out. `made` says whether it was done: it is not for some images and GPUs.
+  /// left out. `made` says whether it was done: it is not for some images and GPUs. Without centres the clusters of
+  /// before go. Batches may be under way.
   int (*tensor_clusters)(TensorFilter* filter, int buffer, const double* centres, std::int64_t n_centres,
                          double most_radius, bool* made, Failure* failure);
   /// Queues the search of a batch in a slot that is free: never used, or collected.

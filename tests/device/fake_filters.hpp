@@ -79,6 +79,7 @@ struct RowsOnGpu {
 struct TensorFilter {
   struct Slot {
     bool busy = false;
+    std::int64_t skipped = 0;
     TensorQuery query{};
     std::vector<double> distances;
     std::vector<std::int32_t> rows, uncertified;
@@ -98,7 +99,7 @@ struct TensorFilter {
   double scale = 1.0;
   struct Table {
     std::int64_t n_rows = 0;
-    bool ready = false;
+    bool ready = false, in_clusters = false;
     std::vector<double> rows;
   };
   std::int64_t width, most_rows, most_queries, most_neighbors, n_buffers = 1;

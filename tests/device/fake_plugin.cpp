@@ -31,7 +31,7 @@ bool plays(const char* role) {
   return text != nullptr && std::strcmp(text, role) == 0;
 }
 bool filters() {
-  return plays("filters") || plays("byte filters");
+  return plays("filters") || plays("byte filters") || plays("no clusters") || plays("useless clusters");
 }
 bool searches() {
   return plays("works") || filters() || plays("differences") || plays("boxes");

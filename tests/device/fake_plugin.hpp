@@ -3,6 +3,7 @@
 //
 // STOPE_FAKE is its role:
 // - "works": it searches one measure on the CPU. "filters", "byte filters" and "differences" add that filter.
+//   "no clusters", "useless clusters": it has filters, which make no clusters of rows, or leave no pairs out in them.
 //   "no measure": it has no kernel for the measure.
 // - "no driver", "old driver", "no gpu", "old gpus", "broken": what it finds on the machine.
 // - "nothing": it returns no functions. "other version", "other main table", "other knn table" and so on: its tables

@@ -54,7 +54,7 @@ int tensor_begin(abi::TensorFilter* filter, int buffer, std::int64_t n_rows, abi
   if (buffer >= filter->n_buffers || n_rows > filter->most_rows || filter->n_batches[buffer] > 0) {
     return fail(failure, ErrorCode::internal, "cannot begin");
   }
-  filter->tables[buffer] = {n_rows, false, {}};
+  filter->tables[buffer] = {n_rows, false, false, {}};
   for (auto& piece : filter->pieces) piece = {};
   return 0;
 }
@@ -105,20 +105,24 @@ int tensor_finish(abi::TensorFilter* filter, int number, std::int64_t* n_always,
   return 0;
 }
 
-// It leaves no tiles out, but it says so where the centres are rows of the table.
+// It takes centres that are rows of the table. Then it says that it left three pairs in four out, or none as "useless
+// clusters".
 int tensor_clusters(abi::TensorFilter* filter, int number, const double* centres, std::int64_t n_centres,
                     double most_radius, bool* made, abi::Failure* failure) {
   if (the_host->alloc_fails()) return fail(failure, ErrorCode::out_of_memory, "cannot allocate on the GPU");
-  const abi::TensorFilter::Table& table = filter->tables[number];
-  if (!table.ready || !(most_radius > 0.0)) return fail(failure, ErrorCode::internal, "clusters that cannot be");
+  abi::TensorFilter::Table& table = filter->tables[number];
   const std::int64_t width = filter->width;
-  *made = n_centres > 0;
+  *made = table.in_clusters = false;
+  if (n_centres == 0 || plays("no clusters")) return 0;
+  if (!table.ready || !(most_radius > 0.0)) return fail(failure, ErrorCode::internal, "clusters that cannot be");
+  *made = true;
   for (std::int64_t i = 0; i < n_centres && *made; ++i) {
     *made = false;
     for (std::int64_t row = 0; row < table.n_rows && !*made; ++row) {
       *made = std::equal(centres + i * width, centres + (i + 1) * width, table.rows.data() + row * width);
     }
   }
+  table.in_clusters = *made;
   return 0;
 }
 
@@ -167,6 +171,10 @@ int tensor_submit(abi::TensorFilter* filter, int number, const abi::TensorQuery*
   } else {
     count_to_gpu(query->n * filter->width * 8);
   }
+  const bool leaves_out = filter->tables[query->buffer].in_clusters && query->n > abi::kFewQueries &&
+                          query->heap == 0 && query->within == nullptr &&
+                          query->k + (query->self >= 0 ? 1 : 0) <= abi::kMostClusterNeighbors;
+  if (leaves_out && !plays("useless clusters")) slot.skipped = query->n * filter->tables[query->buffer].n_rows / 4 * 3;
   if (query->device_lists != nullptr) slot.device_lists = *query->device_lists;
   slot.predictions_stay = query->vote != nullptr && query->device_predictions != nullptr;
   if (slot.predictions_stay) slot.device_predictions = *query->device_predictions;
@@ -193,10 +201,11 @@ int tensor_collect(abi::TensorFilter* filter, int number, abi::FilterAnswer* ans
   *answer = {slot.distances.data(),
              slot.rows.data(),
              slot.uncertified.data(),
-             slot.query.n * filter->tables[slot.query.buffer].n_rows,
+             slot.query.n * filter->tables[slot.query.buffer].n_rows - slot.skipped,
              0,
              0,
              {}};
+  answer->skipped = slot.skipped;
   answer->milliseconds[abi::kTableImagesStep] = static_cast<float>(filter->n_made.exchange(0));
   if (slot.device_lists.indices != nullptr) {
     for (std::int64_t i = 0; i < slot.query.n * slot.query.k; ++i) {

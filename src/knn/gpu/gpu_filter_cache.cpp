@@ -2,7 +2,12 @@
 
 #include <vector>
 
+#include "knn/gpu/tensor/planned_clusters.hpp"
+
 namespace stope::knn {
+
+GpuFilterCache::GpuFilterCache() : clusters_(std::make_unique<PlannedClusters>()) {}
+GpuFilterCache::~GpuFilterCache() = default;
 
 std::shared_ptr<TensorFilter> GpuFilterCache::tensor_filter(
     int gpu, const std::function<std::shared_ptr<TensorFilter>(const std::shared_ptr<TensorFilter>&)>& make) {

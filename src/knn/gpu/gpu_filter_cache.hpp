@@ -13,6 +13,7 @@
 namespace stope::knn {
 
 class TensorFilter;      // knn/gpu/tensor/resident_table.hpp
+class PlannedClusters;   // knn/gpu/tensor/planned_clusters.hpp
 struct PartsHeld;        // knn/gpu/tensor/parts.cpp
 class DifferenceFilter;  // knn/gpu/differences/difference_filter.cpp
 
@@ -22,6 +23,11 @@ enum class DifferenceForm { floats, bytes, boxes };
 /// The filters of one fitted table. Safe from several threads at once.
 class GpuFilterCache {
  public:
+  GpuFilterCache();
+  ~GpuFilterCache();
+  GpuFilterCache(const GpuFilterCache&) = delete;
+  GpuFilterCache& operator=(const GpuFilterCache&) = delete;
+
   /// Returns what `make` returned for a GPU, and keeps it for the next search. `make` gets the filter that exists, to
   /// keep or to replace. Several GPUs may get the table at once; one GPU gets it once.
   std::shared_ptr<TensorFilter> tensor_filter(
@@ -37,6 +43,9 @@ class GpuFilterCache {
   /// time.
   std::shared_ptr<PartsHeld> take_parts();
   void keep_parts(std::shared_ptr<PartsHeld> parts);
+
+  /// Whether the table is in clusters on the GPUs.
+  PlannedClusters& clusters() { return *clusters_; }
 
   /// What the predictors on this table vote with.
   GpuVotersCache& voters() { return voters_; }
@@ -58,6 +67,7 @@ class GpuFilterCache {
 
   std::mutex mutex_;
   std::map<int, OnGpu> tensor_;  // per GPU; an element of a map does not move
+  std::unique_ptr<PlannedClusters> clusters_;
   std::map<std::pair<int, DifferenceForm>, std::shared_ptr<DifferenceFilter>> differences_;
   std::shared_ptr<PartsHeld> parts_;
   bool required_[2] = {};  // per ImageNeed

@@ -18,13 +18,16 @@ constexpr std::int64_t kSampleSegments = 32;
 constexpr std::int64_t kListSegments = 32;
 constexpr std::int64_t kMostSampleStride = 64;
 // The k-th largest of the sample's maxima is near the k-th best score only for few neighbours.
-constexpr std::int64_t kMostClusterNeighbors = 24;
+using cuda_abi::kMostClusterNeighbors;
+// The scan that takes a list of tiles holds its queries in registers.
+static_assert(!scans_tiles(cuda_abi::kMostClusterColumns) && scans_tiles(cuda_abi::kMostClusterColumns + 1));
 
 }  // namespace
 
 // The centres are made as queries are, without what meets the rows' starts.
 bool TensorSession::make_clusters(int number, const double* centres, std::int64_t n_centres, double most_radius) {
   Table& table = tables_[number];
+  if (table.clusters.exist()) stream_.wait();  // batches under way read them
   table.clusters = {};
   const bool possible = plain_train_.columns() != nullptr && can_choose_tiles(width_, in_bytes(), batch_) &&
                         n_centres > 0 && n_centres < kMostClusters && table.n_padded / kTileRows <= kMostListedTiles;

@@ -159,18 +159,39 @@ void TensorFilter::take_lent_rows() {
   checked_call([&](Failure* failure) { return functions.tensor_finish(to, 0, &n_always_[0], failure); });
 }
 
+bool TensorFilter::may_leave_tiles_out(const cuda_abi::TensorQuery& query) {
+  return query.n > cuda_abi::kFewQueries && query.heap == 0 && query.within == nullptr &&
+         query.k + (query.self >= 0 ? 1 : 0) <= cuda_abi::kMostClusterNeighbors;
+}
+
 bool TensorFilter::useful(int buffer) const {
   return n_always_[buffer] <= most_always_;
 }
 
 void TensorFilter::make_clusters(const double* centres, std::int64_t n, double most_radius) {
+  const std::scoped_lock submitting(submit_mutex_);
+  if (in_clusters_) return;
+  asked_for_clusters_ = true;
+  scanned_ = skipped_ = 0;
   try {
+    bool made = false;
     checked_call([&](Failure* failure) {
-      return cuda_functions().tensor_clusters(filter_.get(), 0, centres, n, most_radius, &in_clusters_, failure);
+      return cuda_functions().tensor_clusters(filter_.get(), 0, centres, n, most_radius, &made, failure);
     });
+    in_clusters_ = made;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;  // without clusters it takes less
   }
+}
+
+void TensorFilter::drop_clusters() {
+  const std::scoped_lock submitting(submit_mutex_);
+  if (!in_clusters_) return;
+  in_clusters_ = asked_for_clusters_ = false;
+  bool made = false;
+  checked_call([&](Failure* failure) {
+    return cuda_functions().tensor_clusters(filter_.get(), 0, nullptr, 0, 0.0, &made, failure);
+  });
 }
 
 std::shared_ptr<BatchInFlight> TensorFilter::submit(const cuda_abi::TensorQuery& query,
@@ -185,6 +206,7 @@ std::shared_ptr<BatchInFlight> TensorFilter::submit(const cuda_abi::TensorQuery&
   std::exception_ptr error;
   try {
     const std::scoped_lock submitting(submit_mutex_);
+    flight->in_clusters = in_clusters_ && may_leave_tiles_out(query);
     checked_call([&](Failure* failure) {
       return cuda_functions().tensor_submit(filter_.get(), static_cast<int>(flight->slot), &query, failure);
     });
@@ -238,6 +260,10 @@ void TensorFilter::land(std::size_t slot, ThreadPool* pool, std::unique_lock<std
     checked_call([&](Failure* failure) {
       return cuda_functions().tensor_collect(filter_.get(), static_cast<int>(slot), &answer, failure);
     });
+    if (flight->in_clusters) {
+      scanned_ += answer.scanned;
+      skipped_ += answer.skipped;
+    }
     flight->take(answer, pool);
   } catch (...) {
     flight->error = std::current_exception();

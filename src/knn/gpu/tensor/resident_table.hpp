@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -68,6 +69,7 @@ struct BatchInFlight {
   std::function<void(const cuda_abi::FilterAnswer&, ThreadPool*)> take;
   std::exception_ptr error;
   std::size_t slot = 0;
+  bool in_clusters = false;
 };
 
 class TensorFilter {
@@ -90,10 +92,20 @@ class TensorFilter {
   /// Whether its images bound most rows.
   bool useful(int buffer = 0) const;
 
-  /// Puts the table into clusters around these centres, where the GPU can, so that searches leave tiles out. The
-  /// answers do not change. No batch may be under way.
+  /// Puts the table into clusters around these centres, where the GPU can and has room, so that searches leave tiles
+  /// out. The answers do not change. Batches may be under way. Does nothing for a table that is in clusters.
   void make_clusters(const double* centres, std::int64_t n, double most_radius);
+  /// Searches that are submitted later leave nothing out.
+  void drop_clusters();
   bool in_clusters() const { return in_clusters_; }
+  /// Whether make_clusters() was called, with success or not, and drop_clusters() was not.
+  bool was_asked_for_clusters() const { return asked_for_clusters_; }
+
+  /// Pairs of the batches that were searched in these clusters and have an answer.
+  struct ClusterWork {
+    std::int64_t scanned, skipped;
+  };
+  ClusterWork cluster_work() const { return {scanned_, skipped_}; }
 
   /// Queues a batch; query.rows must live until finish(). Safe from several threads at once. A batch keeps its place
   /// only until another search wants it, so a caller may do other work before it calls finish().
@@ -118,6 +130,7 @@ class TensorFilter {
     std::shared_ptr<BatchInFlight> flight;
     bool held = false;  // by the thread that queues the batch or takes its answer out
   };
+  static bool may_leave_tiles_out(const cuda_abi::TensorQuery& query);
   void settle(BatchInFlight& flight, ThreadPool* pool);
   /// The lock is on mutex_. It is released while the thread waits and takes.
   void land(std::size_t slot, ThreadPool* pool, std::unique_lock<std::mutex>& lock);
@@ -125,13 +138,15 @@ class TensorFilter {
 
   int gpu_;
   std::int64_t most_neighbors_, most_queries_;
-  bool takes_gaps_, in_bytes_, in_clusters_ = false;
+  bool takes_gaps_, in_bytes_;
+  std::atomic<bool> in_clusters_ = false, asked_for_clusters_ = false;  // written under submit_mutex_
+  std::atomic<std::int64_t> scanned_ = 0, skipped_ = 0;                 // in clusters
   std::int64_t most_always_;
   std::size_t n_slots_;
   std::int64_t n_always_[cuda_abi::kTensorBuffers] = {};
   std::shared_ptr<const GpuTable> lent_;  // outlives the filter, which reads it
   std::unique_ptr<cuda_abi::TensorFilter, Destroy> filter_;
-  std::mutex submit_mutex_;  // held while a batch is queued
+  std::mutex submit_mutex_;  // held while a batch is queued, and while clusters come or go
   std::mutex mutex_;
   std::condition_variable landed_;  // a place is free, or its batch may be landed
   Place slots_[cuda_abi::kTensorSlots];

@@ -14,9 +14,9 @@
 #include "knn/gpu/gpu_filter_cache.hpp"
 #include "knn/gpu/keep_or_make.hpp"
 #include "knn/gpu/reference/plan.hpp"
-#include "knn/gpu/tensor/cluster_centres.hpp"
 #include "knn/gpu/tensor/image_columns.hpp"
 #include "knn/gpu/tensor/parts.hpp"
+#include "knn/gpu/tensor/planned_clusters.hpp"
 #include "knn/gpu/tensor/resident_table.hpp"
 #include "stope/error.hpp"
 
@@ -55,40 +55,20 @@ TensorFilterSpec spec_of_table(const Fitted& fitted, const ImageMap& map, std::i
   return {fitted, map, element, fitted.n_rows(), kHalfOfBatch, k};
 }
 
-// Whether a GPU has room for a second set of images, with what puts them in order, beside the filter that it holds.
-bool has_room_for_clusters(const TensorFilter& filter, const TensorFilterSpec& spec, const RunOptions& run) {
-  constexpr std::int64_t kOrderBytes = 48;  // of a row: pairs that are sorted, twice, its place and its start
-  cuda_abi::FilterSize size{};
-  std::int64_t free = 0;
-  checked_call(
-      [&](Failure* failure) { return cuda_functions().tensor_size(filter.gpu(), &spec.spec, &size, failure); });
-  checked_call([&](Failure* failure) { return device::plugin().free_memory(filter.gpu(), &free, failure); });
-  constexpr auto kHalf = static_cast<std::int64_t>(sizeof(std::int16_t));
-  const std::int64_t bytes = checked::mul(spec.spec.n_rows, spec.spec.image_width * kHalf + kOrderBytes);
-  return bytes <= gpu_budget(free, 0) && (run.memory_limit == 0 || checked::add(size.bytes, bytes) <= run.memory_limit);
-}
-
-// Puts the table on one GPU into clusters, if STOPE_BLOCK_ORDER says so.
-void order_rows(TensorFilter& filter, const TensorFilterSpec& spec, const Fitted& fitted, ThreadPool& pool,
-                const RunOptions& run) {
-  const bool forced = environment::word(environment::Variable::block_order) == "near";
-  if (!forced || filter.in_bytes() || filter.takes_missing() || !fitted.all_finite()) return;
-  if (!has_room_for_clusters(filter, spec, run)) return;
-  const ClusterCentres centres = find_centres(fitted, forced, pool, run.cancel);
-  if (centres.n > 0) filter.make_clusters(centres.rows.data(), centres.n, centres.most_radius);
-}
-
 // Every GPU holds the whole table and takes its share of a block's queries.
 class TensorFilterPipeline final : public GpuFilterPipeline {
  public:
   TensorFilterPipeline(const Fitted& fitted, const Plan& plan, const Selection& selection, std::int64_t n_queries,
                        const RunOptions& run)
       : GpuFilterPipeline(fitted, plan, n_queries, run, kBlocks, tensor_places(fitted, selection),
-                          tensor_lists_vary(selection)) {
+                          tensor_lists_vary(selection)),
+        may_leave_tiles_out_(selection.kind == Selection::Kind::nearest && n_queries > cuda_abi::kFewQueries &&
+                             k_ + (selection.exclude_self ? 1 : 0) <= cuda_abi::kMostClusterNeighbors) {
     const std::shared_ptr<const ImageMap> map = fitted.filters().map(fitted, *fitted.kernel().filter_form());
     const TensorFilterSpec spec = spec_of_table(fitted, *map, n_queries, k_, plan.backend, run);
     make_filters(*map, spec);
     lend_rows_of(filters_);
+    clusters_.begin(filters_, spec, fitted, {n_queries, may_leave_tiles_out_, plan.threads}, run);
     take_voters(selection, cuda_abi::kTensorSlots, [&] {
       cuda_abi::FilterSize size{};
       checked_call([&](Failure* failure) {
@@ -151,6 +131,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       (*block.encode)(block.queries.first, block.queries.n, block.rows.data(), *threads_);
       if (const std::optional<ImageNeed> need = need_of(block.rows.data(), block.queries.n)) return need;
     }
+    clusters_.review(filters_);
     deal_out(block.queries.n, shares_[which]);
     for (Share& share : shares_[which]) submit(block, share);
     return {};
@@ -193,6 +174,8 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
   void report_filter(SearchReport& report) const override {
     report.method += filters_.front()->in_bytes() ? ", byte products" : ", products";
     if (filters_.front()->in_clusters()) report.method += ", clusters";
+    const std::string tiles = clusters_.reason(filters_);
+    if (may_leave_tiles_out_ && !tiles.empty()) report.method_reason += "; " + tiles;
     if (votes_) report.method += ", votes";
     if (on_gpu_ != nullptr) report.method += ", on the GPU";
     work_.report(cuda_abi::kImagesStep, cuda_abi::kTableImagesStep, report);
@@ -219,7 +202,6 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
         RowLoader(gpu, fitted_, run_.memory_limit).load(*filter, 0, 0, fitted_.n_rows(), pool, run_.cancel);
       }
       fitted_.check_rows(plan_.threads, run_.cancel);
-      order_rows(*filter, as, fitted_, pool, run_);
       return filter;
     };
     const auto spec_of = [&](std::int64_t queries, std::int64_t k) {
@@ -320,6 +302,8 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
     });
   }
 
+  PlannedClusters& clusters_ = fitted_.gpu_filters().clusters();
+  const bool may_leave_tiles_out_;
   const InPlace* on_gpu_ = nullptr;                     // rows and lists in the caller's memory on a GPU
   device::Pinned<double> within_;                       // the radius, per query of a batch; empty: there is none
   std::vector<std::shared_ptr<TensorFilter>> filters_;  // per GPU

@@ -1,6 +1,6 @@
 // Compares searches that leave tiles out with the CPU, bit for bit: tables in clusters and tables that are not, put
 // into clusters all the same; tables that aim at the bounds; searches that scan everything although the table has
-// clusters. Skipped where there is no Hopper.
+// clusters; and searches that plan their clusters by themselves. Skipped where there is no Hopper.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -30,7 +30,9 @@ class ClustersCuda : public NeedsGpu {
     setenv("STOPE_BLOCK_ORDER", "near", 1);
   }
   ~ClustersCuda() override {
-    for (const char* name : {"STOPE_BACKEND", "STOPE_BLOCK_ORDER", "STOPE_TILE_QUERIES"}) unsetenv(name);
+    for (const char* name : {"STOPE_BACKEND", "STOPE_BLOCK_ORDER", "STOPE_TILE_QUERIES", "STOPE_CLUSTER_PAIRS"}) {
+      unsetenv(name);
+    }
   }
 
   /// Rows near one of n_centres centres; every `far`-th row lies anywhere (0: none).
@@ -177,7 +179,7 @@ TEST_F(ClustersCuda, BatchesOfShortAndLongQueries) {
   }
 }
 
-TEST_F(ClustersCuda, NothingIsLeftOutUnlessItIsAskedFor) {
+TEST_F(ClustersCuda, NothingIsLeftOutWhereItIsForbiddenOrSearchesAreFew) {
   const Table train = clusters(20000, 32, 100, 0.2, 0), query = clusters(300, 32, 100, 0.2, 0);
   for (const char* order : {"table", ""}) {
     setenv("STOPE_BLOCK_ORDER", order, 1);
@@ -185,6 +187,62 @@ TEST_F(ClustersCuda, NothingIsLeftOutUnlessItIsAskedFor) {
     EXPECT_EQ(report.method, "filter, products");
     EXPECT_EQ(report.skipped, 0);
   }
+}
+
+constexpr const char* kWhole = "filter, products";
+
+TEST_F(ClustersCuda, ThePlanMakesClustersWhereASampleHasThem) {
+  unsetenv("STOPE_BLOCK_ORDER");
+  setenv("STOPE_CLUSTER_PAIRS", "1000", 1);
+  for (const std::int64_t d : {20, 32, 50, 100, 128}) {
+    SCOPED_TRACE(d);
+    const Table train = clusters(30000, d, 100, 0.2, 0);
+    const SearchReport near = expect_the_processors_answer(train, clusters(700, d, 100, 0.2, 0), 10);
+    EXPECT_EQ(near.method, kInClusters);
+    EXPECT_GT(near.skipped, near.scanned);
+    const auto uniform = [&](std::size_t, std::size_t) { return random_.uniform(); };
+    const SearchReport whole =
+        expect_the_processors_answer(table_of(fill(30000, d, uniform)), table_of(fill(700, d, uniform)), 10);
+    EXPECT_EQ(whole.method, kWhole);
+    EXPECT_EQ(whole.skipped, 0);
+    if (HasFailure()) return;
+  }
+}
+
+// The same searches of one table before its clusters, in them, and after them: blocks of queries in no cluster need
+// every tile, so that the plan gives up.
+TEST_F(ClustersCuda, ThePlanTakesATableIntoClustersAndOutAgain) {
+  unsetenv("STOPE_BLOCK_ORDER");
+  const Table train = clusters(50000, 64, 100, 0.2, 0), query = clusters(1000, 64, 100, 0.2, 0);
+  const Table far = table_of(fill(1000, 64, [&](std::size_t, std::size_t) { return random_.uniform(); }));
+  setenv("STOPE_CLUSTER_PAIRS", "50000000", 1);  // of one search
+  const KnnIndex index = KnnIndex::fit(train);
+  const auto searched = [&](const Table& queries) {
+    Neighbors ours;
+    const SearchReport report = index.kneighbors(queries, {.n_neighbors = 10}, {}, [&](const Neighbors& block) {
+      ours.indices.insert(ours.indices.end(), block.indices.begin(), block.indices.end());
+      ours.distances.insert(ours.distances.end(), block.distances.begin(), block.distances.end());
+    });
+    unsetenv("STOPE_BACKEND");
+    const Neighbors theirs = index.kneighbors(queries, {.n_neighbors = 10}, {.device = "cpu"});
+    setenv("STOPE_BACKEND", "cuda", 1);
+    EXPECT_EQ(ours.indices, theirs.indices);
+    EXPECT_EQ(ours.distances, theirs.distances);
+    return report;
+  };
+  EXPECT_EQ(searched(query).method, kWhole);
+  for (int i = 0; i < 2; ++i) {
+    const SearchReport report = searched(query);
+    EXPECT_EQ(report.method, kInClusters);
+    EXPECT_GT(report.skipped, report.scanned);
+  }
+  int n_far = 0;
+  while (n_far < 10 && searched(far).method == kInClusters) ++n_far;
+  EXPECT_GT(n_far, 0);
+  EXPECT_LT(n_far, 10);
+  const SearchReport report = searched(query);
+  EXPECT_EQ(report.method, kWhole) << report.method_reason;
+  EXPECT_EQ(report.skipped, 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "device/cuda/check.hpp"
 #include "knn/cuda/matrix_instructions.cuh"
+#include "knn/cuda/tensor/clusters/cluster_reach.hpp"
 #include "knn/cuda/tensor/clusters/clusters.hpp"
 #include "knn/cuda/tensor/images/tile_layout.cuh"
 #include "knn/cuda/tensor/rerank/bounds.cuh"
@@ -216,42 +217,27 @@ __global__ void __launch_bounds__(kSortThreads) order_kernel(const NeedJob job, 
   }
 }
 
-/// What decides whether a query needs a cluster.
-struct QueryNeed {
-  QueryBounds bounds;
-  double norm, threshold;
-  bool none;  ///< nothing is listed for it
-
-  /// Whether a row in the cluster may have a score that reaches the threshold.
-  __device__ bool needs(int width, float centre_norm, float product, float radius) const {
-    if (none) return false;
-    const double other = static_cast<double>(centre_norm);
-    // The norm was rounded up, by less than 2e-7 of it.
-    const double square =
-        bounds.square + other * (1.0 - 1e-6) - 2.0 * (static_cast<double>(product) + product_error(width, norm, other));
-    const double apart = sqrt(square > 0.0 ? square : 0.0) * (1.0 - 1e-12) - static_cast<double>(radius);
-    if (!(apart > 0.0)) return true;  // also NaN, and an infinite radius
-    const double best =
-        0.5 * (bounds.square - apart * apart) + bounds.error + 1e-12 * (bounds.square + apart * apart) + bounds.shift;
-    return !(best < threshold);
-  }
-};
-
 template <int kWidth>
 __global__ void __launch_bounds__(kThreads) need_kernel(const NeedJob job) {
   const int lane = static_cast<int>(threadIdx.x) % 32, n = job.clusters.centres.n;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kBlockRows + threadIdx.x / 32 * kWarpRows;
-  std::int64_t queries[2];
-  QueryNeed needs[2];
+  QueryReach reaches[2];
+  constexpr double kShare = kAccumulation * static_cast<double>(kWidth + 2);
+  const float share = centre_share(kShare);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const std::int64_t place = first + lane / 4 + i * 8;
-    queries[i] = job.order[place];
     const bool exists = place < job.n_queries;
-    const std::int64_t query = exists ? queries[i] : 0;
-    needs[i] = {bounds_of(job.bounds, query), static_cast<double>(job.bounds.norms[query]),
-                static_cast<double>(job.thresholds[query]), false};
-    needs[i].none = !exists || needs[i].threshold >= static_cast<double>(kAlways);
+    const std::int64_t query = exists ? job.order[place] : 0;
+    const QueryBounds bounds = bounds_of(job.bounds, query);
+    const float threshold = job.thresholds[query];
+    reaches[i] = reach_of({.square = bounds.square,
+                           .norm = static_cast<double>(job.bounds.norms[query]),
+                           .error = bounds.error,
+                           .shift = bounds.shift,
+                           .threshold = static_cast<double>(threshold),
+                           .accumulation = kShare},
+                          !exists || threshold >= kAlways);
   }
   std::uint8_t* const needed =
       job.needed + first / kBlockQueries * static_cast<std::int64_t>(job.clusters.n_clusters());
@@ -263,10 +249,10 @@ __global__ void __launch_bounds__(kThreads) need_kernel(const NeedJob job) {
       },
       [&](int i, int centre, float product) {
         if (centre >= n) return;
-        if (needs[i].needs(kWidth, job.clusters.centres.norms[centre], product, job.clusters.radii[centre]))
-          needed[centre] = 1;
+        const float norm = job.clusters.centres.norms[centre], radius = job.clusters.radii[centre];
+        if (!is_out_of_reach(reaches[i], share, norm, product, radius)) needed[centre] = 1;
       });
-  if (!needs[0].none || !needs[1].none) needed[n] = 1;  // the last cluster
+  if (!reaches[0].none || !reaches[1].none) needed[n] = 1;  // the last cluster
 }
 
 __global__ void __launch_bounds__(kThreads) list_tiles_kernel(const TileListJob job) {

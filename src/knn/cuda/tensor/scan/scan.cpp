@@ -6,12 +6,10 @@
 #include "device/cuda/attribute.hpp"
 #include "device/cuda/check.hpp"
 #include "knn/cuda/tensor/scan/kernels.hpp"
+#include "knn/cuda_abi.hpp"
 
 namespace stope::knn::cuda {
 namespace {
-
-// This many queries fill the columns of one matrix instruction twice. More are not read at the speed of memory.
-constexpr std::int64_t kFewQueries = 16;
 
 using stope::cuda::Capability;
 
@@ -37,7 +35,7 @@ Scan scan_of(const Capability& gpu, std::int64_t n_queries) {
   const std::string_view forced = environment::word(environment::Variable::cuda_scan);
   // The host obeys "bytes" and "halves" (knn/gpu/tensor/byte_columns.cpp). Neither says which scan of halves is used.
   if (forced.empty() || forced == "bytes" || forced == "halves") {
-    if (n_queries <= kFewQueries) return Scan::few;
+    if (n_queries <= cuda_abi::kFewQueries) return Scan::few;
     for (const NamedScan& scan : kScans) {
       if (has(gpu, scan)) return scan.scan;
     }
