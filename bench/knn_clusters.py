@@ -76,7 +76,7 @@ def main():
     for name, data, queries, searches in cases:
         if args.only not in name:
             continue
-        for _ in range(args.rounds if searches > 1 else 1):
+        for _ in range(args.rounds):
             for way in WAYS:
                 rows.append({"case": name, "way": way, "found": run(args, way, data, queries, searches)})
         totals = show(name, rows)

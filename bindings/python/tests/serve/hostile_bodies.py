@@ -56,7 +56,7 @@ def names(n):
 # CSV
 
 
-@case("csv", 100_000)
+@case("csv", 40_000)
 def a_header_of_many_columns(n):
     return Body(CSV, (",".join(names(n)) + "\n" + ",".join("1" * n) + "\n").encode(), n * (COLUMN + SHOWN))
 
@@ -112,23 +112,23 @@ def empty_frames(n):
 # JSON
 
 
-@case("json", 100_000)
+@case("json", 40_000)
 def a_list_of_many_columns(n):
     return Body(JSON, json.dumps({"columns": names(n), "rows": [[1] * n]}).encode(), n * (COLUMN + SHOWN))
 
 
-@case("json", 50_000)
+@case("json", 20_000)
 def columns_that_are_described(n):
     said = [{"name": name, "type": "nominal", "values": []} for name in names(n)]
     return Body(JSON, json.dumps({"columns": said, "rows": []}).encode(), n * (COLUMN + SHOWN))
 
 
-@case("json", 50_000)
+@case("json", 25_000)
 def many_lists(n):
     return Body(JSON, json.dumps({name: [1] for name in names(n)}).encode(), n * (COLUMN + SHOWN))
 
 
-@case("json", 100_000)
+@case("json", 40_000)
 def a_record_of_many_members(n):
     return Body(JSON, json.dumps([dict.fromkeys(names(n), 1)]).encode(), n * (COLUMN + SHOWN))
 
@@ -187,7 +187,7 @@ def rows_of(columns, values, **more):
     return json.dumps(head).encode() + b"\n" + values
 
 
-@case("rows", 100_000)
+@case("rows", 40_000)
 def a_first_line_of_many_columns(n):
     said = [{"name": name} for name in names(n)]
     return Body(ROWS, rows_of(said, np.ones(n).tobytes(), rows=1), n * (COLUMN + SHOWN))
@@ -205,7 +205,7 @@ def a_first_line_of_many_options(n):
     return Body(ROWS, rows_of(said, b"", rows=0, options={f"o{i}": [1] for i in range(n)}))
 
 
-@case("rows", 100_000)
+@case("rows", 30_000)
 def blocks_of_one_row(n):
     block = struct.pack("<Q", 1) + np.array([1.0, 2.0]).tobytes()
     said = [{"name": "x0"}, {"name": "x1"}]
@@ -265,7 +265,7 @@ def dictionaries_that_change_beside_a_large_one(n):
     return Body(ARROW, sink.getvalue(), 4000 * n, kept="c2")
 
 
-@case("arrow", 1000)
+@case("arrow", 500)
 def a_dictionary_that_grows_by_one_value(n):
     import pyarrow
 

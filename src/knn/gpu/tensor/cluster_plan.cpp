@@ -13,10 +13,10 @@ constexpr double kShare = 0.02;
 // A call of 1M x 10k x 128 takes 5.0 ms on an H100 (docs/adr/0063-tiles-left-out.md). Calls over fewer columns take
 // longer per column, so this counts less than they pay.
 constexpr double kSecondsPerTerm = 5.0e-3 / (1e10 * 128.0);
-// A look at a sample of 4,096 rows x 128 takes one thread 10 to 14 ms where there are no clusters, and 32 columns take
-// 5 ms. Several threads share most of it.
+// A look at a sample of 4,096 rows x 128 lengthens a call by 7 to 9 ms where there are no clusters. With a thousand it
+// takes three times that, and then clusters come.
 constexpr double kLookSeconds = 2e-3, kLookSecondsPerColumn = 6e-3 / 128.0;
-// 1M x 128 take 51 - 33 ms, of which eight threads need about 10 to find the centres: that is part of the look.
+// 1M x 128 take an H200 1 to 2 ms. This is more, since memory for them may have to be found first.
 constexpr double kMakeSeconds = 1e-3, kMakeSecondsPerValue = 8e-3 / (1e6 * 128.0);
 // This number of queries shows whether clusters help. Where they do not, these queries take a tenth longer.
 constexpr std::int64_t kJudgedQueries = 4096;
