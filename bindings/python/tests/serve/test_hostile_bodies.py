@@ -145,6 +145,7 @@ def test_memory_and_time_follow_the_body(server, case, body, what):
     assert done.cpu <= AT_LEAST + SECONDS_A_MB * unpacked / 1e6, done
     twice = case.make(2 * case.n)
     again = server.measured(_method(path), path, twice)
+    check(again, twice)
     seconds = done.cpu, again.cpu
     if seconds[1] > GROWTH * seconds[0] + SLACK:  # the machine may have been busy
         seconds = [min(server.measured(_method(path), path, one).cpu for _ in range(2)) for one in (body, twice)]

@@ -18,7 +18,7 @@ _MAGIC = b"ARROW1"  # of the file format, which is a stream with a frame around 
 _HEAD_BYTES = 256 << 20  # of one message: 1,000,000 columns have 64 MiB
 _IN_MEMORY = 32 << 20  # a longer body of one message goes through a file
 _TOGETHER = 1 << 20  # bytes of small batches that are read together
-_DELTA_FACTOR, _DELTA_SLACK = 100, 1 << 28  # bytes of dictionaries that are joined again, for those of the body
+_DELTA_FACTOR, _DELTA_SLACK = 4, 1 << 25  # bytes of dictionaries that are joined again, for those of the body
 _EXPANDED = 1 << 30  # what the compressed buffers of one message may become
 
 
@@ -171,7 +171,10 @@ async def in_groups(found, max_rows):
 
 
 class DeltaWork:
-    """What dictionaries cost that grow piece by piece: pyarrow joins all pieces for the batch behind each of them."""
+    """What dictionaries cost that grow piece by piece: pyarrow joins all pieces for the batch behind each of them.
+
+    A table that is read whole holds all these dictionaries at once.
+    """
 
     def __init__(self):
         self._sizes, self._received, self._again = {}, 0, 0
