@@ -51,7 +51,7 @@ def show(name, rows):
             continue
         totals[way] = statistics.median(one["searches_total_ms"] or one["total_ms"] for one in found)
         last = found[-1]
-        later = statistics.median(last["searches_ms"][-20:] or [last["first_ms"]])
+        later = statistics.median(statistics.median(one["searches_ms"][-20:] or [one["first_ms"]]) for one in found)
         print(f"{name}, {way}: total {totals[way]:.1f} ms, last searches {later:.2f} ms, GPU {last['gpu_ms']['sum']:.2f} ms, "
               f"{last['method']} ({last['method_reason']}), exact {last['exact']}/{last['checked']}", flush=True)
     return totals

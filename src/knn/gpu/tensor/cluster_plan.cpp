@@ -55,14 +55,17 @@ ClusterPlan::Step ClusterPlan::next() const {
 }
 
 void ClusterPlan::looked(bool found) {
+  no_room_ = false;
   stage_ = found ? Stage::found : Stage::scattered;
 }
 
 void ClusterPlan::tried(bool made) {
+  no_room_ = false;
   stage_ = made ? Stage::in_clusters : Stage::impossible;
 }
 
 void ClusterPlan::put_off() {
+  no_room_ = true;
   std::int64_t& price = stage_ == Stage::unseen ? prices_.look : prices_.make;
   price = sum_of(std::max(price, paid_), std::max(price, paid_));
 }
@@ -75,6 +78,7 @@ bool ClusterPlan::pays(std::int64_t scanned, std::int64_t skipped) {
 }
 
 std::string ClusterPlan::reason() const {
+  if (no_room_) return "all tiles: no room for clusters so far";
   switch (stage_) {
     case Stage::unseen: return "all tiles: too few pairs so far to pay for a look at clusters";
     case Stage::found: return "all tiles: rows are in clusters, but too few pairs so far pay for them";

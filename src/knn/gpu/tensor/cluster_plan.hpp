@@ -1,6 +1,5 @@
 // Decides when a table that is searched on GPUs is put into clusters, and when it is taken out again: rent or buy
-// (docs/adr/0063-tiles-left-out.md, "The planner"). It counts pairs and reads no clock, so that the same searches are
-// planned the same way each time. The answers never depend on it.
+// (docs/adr/0063-tiles-left-out.md, "The planner"). It counts pairs and reads no clock. The answers never depend on it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ class ClusterPlan {
   void looked(bool found);
   /// Whether the GPUs made the clusters.
   void tried(bool made);
-  /// There is no memory for the next step now. Its price doubles.
+  /// There is no memory for the next step now. It waits until searches have paid twice as much.
   void put_off();
   /// Says whether searches in clusters are to go on, by the pairs that they compared and left out so far. After false
   /// the table has no clusters any more.
@@ -50,6 +49,7 @@ class ClusterPlan {
   ClusterPrices prices_;
   std::int64_t paid_ = 0;
   Stage stage_ = Stage::unseen;
+  bool no_room_ = false;  // the next step was put off
 };
 
 }  // namespace stope::knn

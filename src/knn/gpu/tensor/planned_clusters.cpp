@@ -16,16 +16,21 @@ namespace {
 using cuda_abi::Failure;
 using Filters = PlannedClusters::Filters;
 
-// Whether a GPU has room for a second set of images, with what puts them in order, beside the filter that it holds.
-bool has_room(const TensorFilter& filter, const TensorFilterSpec& spec, const RunOptions& run) {
+// What clusters take on a GPU: a second set of images, with what puts them in order.
+std::int64_t bytes_of_clusters(const TensorFilterSpec& spec) {
   constexpr std::int64_t kOrderBytes = 48;  // of a row: pairs that are sorted, twice, its place and its start
+  constexpr auto kHalf = static_cast<std::int64_t>(sizeof(std::int16_t));
+  return checked::mul(spec.spec.n_rows, spec.spec.image_width * kHalf + kOrderBytes);
+}
+
+// Whether a GPU has room for clusters beside the filter that it holds.
+bool has_room(const TensorFilter& filter, const TensorFilterSpec& spec, const RunOptions& run) {
   cuda_abi::FilterSize size{};
   std::int64_t free = 0;
   checked_call(
       [&](Failure* failure) { return cuda_functions().tensor_size(filter.gpu(), &spec.spec, &size, failure); });
   checked_call([&](Failure* failure) { return device::plugin().free_memory(filter.gpu(), &free, failure); });
-  constexpr auto kHalf = static_cast<std::int64_t>(sizeof(std::int16_t));
-  const std::int64_t bytes = checked::mul(spec.spec.n_rows, spec.spec.image_width * kHalf + kOrderBytes);
+  const std::int64_t bytes = bytes_of_clusters(spec);
   return bytes <= gpu_budget(free, 0) && (run.memory_limit == 0 || checked::add(size.bytes, bytes) <= run.memory_limit);
 }
 
@@ -49,10 +54,10 @@ void drop(const Filters& filters) {
   }
 }
 
-// Whether the images of a filter can be in clusters.
+// Whether the images of a filter can be in clusters, and searches use them.
 bool takes_clusters(const TensorFilter& filter, const TensorFilterSpec& spec, const Fitted& fitted) {
-  return !filter.in_bytes() && !filter.takes_missing() && spec.spec.image_width <= cuda_abi::kMostClusterColumns &&
-         fitted.all_finite();
+  return filter.useful() && !filter.in_bytes() && !filter.takes_missing() &&
+         spec.spec.image_width <= cuda_abi::kMostClusterColumns && fitted.all_finite();
 }
 
 ClusterPrices prices_of(const TensorFilterSpec& spec) {
@@ -111,7 +116,8 @@ void PlannedClusters::follow(ClusterPlan& plan, const Filters& filters, const Te
 
 void PlannedClusters::review(const Filters& filters) {
   const std::scoped_lock lock(mutex_);
-  if (!plan_.has_value() || !plan_->in_clusters() || order() != Order::planned) return;
+  if (!plan_.has_value() || order() != Order::planned) return;
+  if (!plan_->in_clusters()) return drop(filters);  // another search, with other filters, has given them up
   std::int64_t scanned = 0, skipped = 0;
   for (auto filter = filters.begin(); filter != filters.end(); ++filter) {
     if (std::find(filters.begin(), filter, *filter) != filter) continue;  // a GPU may be named twice
@@ -128,12 +134,19 @@ std::string PlannedClusters::reason(const Filters& filters) const {
   // Images for missing values may have replaced those that a plan was made for.
   if (!plan_.has_value() || filters.front()->in_bytes() || filters.front()->takes_missing()) return {};
   switch (order()) {
-    case Order::planned: return plan_->reason();
+    case Order::planned:
+      return plan_->in_clusters() && !all_in_clusters(filters) ? "all tiles: no room for clusters" : plan_->reason();
     case Order::near:
       return all_in_clusters(filters) ? "near tiles alone: STOPE_BLOCK_ORDER=near" : "all tiles: no room for clusters";
     case Order::table: break;
   }
   return "all tiles: STOPE_BLOCK_ORDER=table";
+}
+
+std::int64_t PlannedClusters::bytes(const Filters& filters, const TensorFilterSpec& spec) {
+  const bool any =
+      std::any_of(filters.begin(), filters.end(), [](const auto& filter) { return filter->in_clusters(); });
+  return any ? bytes_of_clusters(spec) : 0;
 }
 
 bool PlannedClusters::look(const Fitted& fitted, bool forced, int threads, const RunOptions& run) {

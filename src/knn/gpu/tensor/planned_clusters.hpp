@@ -30,8 +30,10 @@ class PlannedClusters {
   /// Call it before the first batch of a search: makes clusters, or drops them.
   void begin(const Filters& filters, const TensorFilterSpec& spec, const Fitted& fitted, const Search& search,
              const RunOptions& run);
-  /// Call it between blocks of queries: drops clusters that leave out too little.
+  /// Call it between blocks of queries: drops clusters that leave out too little, by the answers that have come so far.
   void review(const Filters& filters);
+  /// What the clusters take on each GPU now.
+  static std::int64_t bytes(const Filters& filters, const TensorFilterSpec& spec);
   /// One clause for --explain, after begin(). Empty where images of this kind have no clusters.
   std::string reason(const Filters& filters) const;
 

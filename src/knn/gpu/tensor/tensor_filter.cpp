@@ -74,7 +74,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
       checked_call([&](Failure* failure) {
         return cuda_functions().tensor_size(plan_.backend.gpus.front(), &spec.spec, &size, failure);
       });
-      return FilterRoom{size.bytes, spec.spec.most_queries};
+      return FilterRoom{checked::add(size.bytes, PlannedClusters::bytes(filters_, spec)), spec.spec.most_queries};
     });
     // True if all GPUs of the run are the one with the rows and lists, however often it is named.
     const bool on_gpu = selection.in_place != nullptr && !vary_ &&
@@ -173,7 +173,7 @@ class TensorFilterPipeline final : public GpuFilterPipeline {
 
   void report_filter(SearchReport& report) const override {
     report.method += filters_.front()->in_bytes() ? ", byte products" : ", products";
-    if (filters_.front()->in_clusters()) report.method += ", clusters";
+    if (may_leave_tiles_out_ && filters_.front()->in_clusters()) report.method += ", clusters";
     const std::string tiles = clusters_.reason(filters_);
     if (may_leave_tiles_out_ && !tiles.empty()) report.method_reason += "; " + tiles;
     if (votes_) report.method += ", votes";

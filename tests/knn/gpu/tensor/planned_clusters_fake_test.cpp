@@ -182,6 +182,7 @@ TEST_F(PlannedClustersFake, SearchesThatLeaveNothingOutPayNothing) {
   EXPECT_EQ(search(other, query_).why, "");
   EXPECT_EQ(search(index, query_, {.n_neighbors = 24}).method, kClusters);
   EXPECT_EQ(search(index, query_, {.n_neighbors = 25}).skipped, 0);
+  EXPECT_EQ(search(index, query_, {.n_neighbors = 25}).method, kAll);
 }
 
 TEST_F(PlannedClustersFake, MissingValuesHaveNoClusters) {
@@ -215,14 +216,14 @@ TEST_F(PlannedClustersFake, NoMemoryForClustersIsNoError) {
   EXPECT_EQ(methods.back(), kClusters);
 }
 
-// The limit has room for the filter alone. Then the look's price doubles, to what two searches pay.
+// The limit has room for the filter alone. Then the look waits for twice what searches have paid.
 TEST_F(PlannedClustersFake, AMemoryLimitPutsClustersOff) {
   set_pairs(1);
   const KnnIndex index = KnnIndex::fit(train_, {}, run_);
   run_.memory_limit = 300'000;
   const Found limited = search(index, query_);
   EXPECT_EQ(limited.method, kAll);
-  EXPECT_EQ(limited.why, "all tiles: too few pairs so far to pay for a look at clusters");
+  EXPECT_EQ(limited.why, "all tiles: no room for clusters so far");
   run_.memory_limit = 0;
   EXPECT_EQ(search(index, query_).method, kClusters);
 }
