@@ -259,7 +259,7 @@ struct DifferenceSpec {
   std::int64_t width;           ///< doubles a row
   std::int64_t n_rows;          ///< rows of the training table
   std::int64_t most_queries;    ///< most queries on the GPU at once
-  std::int64_t most_neighbors;  ///< more than 512 only within a distance
+  std::int64_t most_neighbors;  ///< of a query; more than 512 are found only within a distance
   std::int64_t piece_bytes;     ///< bytes of each of two pinned buffers
   std::int32_t boxes = 0;       ///< not 0: a search through boxes over boxes takes the place of a scan of images
 };

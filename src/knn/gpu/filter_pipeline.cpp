@@ -58,8 +58,8 @@ std::optional<ImageNeed> GpuFilterPipeline::finish_varied(Block& block, Neighbor
       !too_many_are_unknown(block) && answer_uncertified(block, [&](std::int64_t query, std::vector<Neighbor> list) {
         block.found.put(query, std::move(list));
       });
-  lengths_.add(block.found.lengths());
   if (within) {
+    lengths_.add(block.found.lengths());
     const std::int64_t places = room ? places_needed() : std::min(more_places(k_), kPlaces.back());
     fitted_.history().keep_places(selection.radius, places);
   }

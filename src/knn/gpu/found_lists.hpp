@@ -51,7 +51,8 @@ class FoundLists {
   /// Takes the list of a query that has none.
   void put(std::int64_t query, std::vector<Neighbor> list);
 
-  /// The lengths of all lists in places. One that is not known to be whole is as long as its places.
+  /// The lengths of all lists in places. One that fills its places counts as so many, one
+  /// without a certificate as none.
   const ListLengths& lengths() const { return lengths_; }
 
   /// Writes all lists.

@@ -12,7 +12,8 @@ struct Ballot;  // knn/vote/ballot.hpp
 class InPlace;  // knn/gpu/caller_rows.hpp
 
 inline constexpr std::int64_t kNoGroup = -1;
-/// What Selection::places may be: where many lists are longer, the next number takes the place of one.
+/// What Selection::places may be for a filter: where many lists are longer, the next number takes the place of one.
+/// After the last comes a number that no filter has, and the reference takes the search.
 inline constexpr std::array<std::int64_t, 3> kPlaces = {128, 512, 1024};
 constexpr std::int64_t more_places(std::int64_t places) {
   return places < kPlaces[1] ? kPlaces[1] : 2 * places;

@@ -88,7 +88,7 @@ std::shared_ptr<const SearchHistory::ColumnGroups> train_groups(const Fitted& fi
   made->column = fitted.train_column(index);
   made->groups = query_groups(made->column, made->column, run);
   std::visit([](auto& values) { values = {}; }, made->column.data);
-  fitted.history().keep_groups(made);
+  if (fitted.resident()) fitted.history().keep_groups(made);  // a table in parts has no memory to spare
   return made;
 }
 

@@ -185,6 +185,9 @@ class BlockedSearch {
         // no room; a smaller engine will then do.
         const bool more_places = selection_.places > Selection{}.places;
         if (error.code() != ErrorCode::out_of_memory || (next_ > 0 && !more_places)) throw;
+        if (more_places && selection_.kind == Selection::Kind::radius) {
+          fitted_.history().keep_places(selection_.radius, kPlaces.front());  // or the next search would fail like this
+        }
         method.engine = properties(method.engine).if_gpu_is_short;
         method.reason = error.what();
         continue;

@@ -13,10 +13,12 @@ namespace stope::knn {
 /// Lends the numbers of places. Several threads may use it at once.
 class AnswerPlaces {
  public:
-  /// A place, until this object ends: `wanted`, if it is free, or else another one. Waits for a free one.
+  /// A place, until this object ends: `wanted`, if it is free, or else another one, unless it must be `exactly` this.
+  /// Waits for a free one.
   class Borrowed {
    public:
-    explicit Borrowed(AnswerPlaces& places, int wanted = 0) : places_(places), number_(places.take(wanted)) {}
+    explicit Borrowed(AnswerPlaces& places, int wanted = 0, bool exactly = false)
+        : places_(places), number_(places.take(wanted, exactly)) {}
     ~Borrowed() { places_.free(number_); }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
@@ -28,10 +30,10 @@ class AnswerPlaces {
   };
 
  private:
-  int take(int wanted) {
+  int take(int wanted, bool exactly) {
     std::unique_lock lock(mutex_);
     const auto free_place = [&] { return std::find(std::begin(taken_), std::end(taken_), false); };
-    freed_.wait(lock, [&] { return free_place() != std::end(taken_); });
+    freed_.wait(lock, [&] { return exactly ? !taken_[wanted] : free_place() != std::end(taken_); });
     bool* const place = taken_[wanted] ? free_place() : taken_ + wanted;
     *place = true;
     return static_cast<int>(place - taken_);

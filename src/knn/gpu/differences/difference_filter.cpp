@@ -177,7 +177,7 @@ class DifferenceFilter {
   void search(cuda_abi::DifferenceQuery query, const Take& take) {
     std::unique_lock lock(mutex_);
     const bool apart = query.vote == nullptr && query.n * query.k <= kMostKept;
-    const AnswerPlaces::Borrowed place(places_, apart ? next_place_ : 0);
+    const AnswerPlaces::Borrowed place(places_, apart ? next_place_ : 0, !apart);
     query.place = place.number();
     next_place_ = (query.place + 1) % cuda_abi::kAnswerPlaces;
     cuda_abi::FilterAnswer answer{};
@@ -190,8 +190,8 @@ class DifferenceFilter {
     try {
       run();
     } catch (const Error& error) {
-      // Without memory for the last place the other one will do, once it is free.
-      if (error.code() != ErrorCode::out_of_memory || query.place == 0 || query.vote != nullptr) throw;
+      // Without memory for this place the other one will do, once it is free.
+      if (error.code() != ErrorCode::out_of_memory || !apart) throw;
       query.place = other.emplace(places_).number();
       run();
     }

@@ -30,5 +30,16 @@ TEST(AnswerPlaces, ThePlaceThatIsWantedIsLentIfItIsFree) {
   EXPECT_EQ(AnswerPlaces::Borrowed(places, 1).number(), 0);
 }
 
+TEST(AnswerPlaces, APlaceThatMustBeThisOneIsWaitedForWhileAnotherIsFree) {
+  AnswerPlaces places;
+  std::optional<AnswerPlaces::Borrowed> first(std::in_place, places);
+  ASSERT_EQ(first->number(), 0);
+  std::future<int> exact =
+      std::async(std::launch::async, [&] { return AnswerPlaces::Borrowed(places, 0, true).number(); });
+  EXPECT_EQ(exact.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  first.reset();
+  EXPECT_EQ(exact.get(), 0);
+}
+
 }  // namespace
 }  // namespace stope::knn
