@@ -54,10 +54,10 @@ void drop(const Filters& filters) {
   }
 }
 
-// Whether the images of a filter can be in clusters, and searches use them.
+// Whether the images of a filter can be in clusters.
 bool takes_clusters(const TensorFilter& filter, const TensorFilterSpec& spec, const Fitted& fitted) {
-  return filter.useful() && !filter.in_bytes() && !filter.takes_missing() &&
-         spec.spec.image_width <= cuda_abi::kMostClusterColumns && fitted.all_finite();
+  return !filter.in_bytes() && !filter.takes_missing() && spec.spec.image_width <= cuda_abi::kMostClusterColumns &&
+         fitted.all_finite();
 }
 
 ClusterPrices prices_of(const TensorFilterSpec& spec) {
@@ -84,7 +84,7 @@ void PlannedClusters::begin(const Filters& filters, const TensorFilterSpec& spec
     if (makes && look(fitted, true, search.threads, run)) make(filters, run);
     return;
   }
-  if (!search.may_leave_tiles_out) return;
+  if (!search.may_leave_tiles_out || !filters.front()->useful()) return;
   // Every GPU scans its share at the same time.
   const std::int64_t share = checked::ceil_div(search.n_queries, std::ssize(filters));
   plan_->count(checked::mul(share, fitted.n_rows()));
