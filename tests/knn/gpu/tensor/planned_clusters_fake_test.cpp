@@ -228,6 +228,30 @@ TEST_F(PlannedClustersFake, AMemoryLimitPutsClustersOff) {
   EXPECT_EQ(search(index, query_).method, kClusters);
 }
 
+// The limit counts the filter, its clusters and what a GPU votes with.
+TEST_F(PlannedClustersFake, VotesBesideClustersKeepToTheMemoryLimit) {
+  set_pairs(1);
+  std::vector<double> classes(static_cast<std::size_t>(kRows));
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<double>(i % 3);
+  // The least limit with which the GPU votes; clusters of a search without a limit stay.
+  const auto least_limit = [&](const char* order, const char* method) {
+    setenv("STOPE_BLOCK_ORDER", order, 1);
+    const KnnIndex index = KnnIndex::fit(train_, {}, run_);
+    const KnnRegressor model = KnnRegressor::fit(index, make_numeric("y", classes));
+    std::int64_t below = 0, enough = std::int64_t{1} << 30;
+    while (enough - below > 1) {
+      RunOptions run = run_;
+      EXPECT_EQ(search(index, query_).method, std::string(order) == "near" ? kClusters : kAll);
+      run.memory_limit = below + (enough - below) / 2;
+      const SearchReport report = model.predict(query_, {.n_neighbors = 5}, run, [](const auto&...) {});
+      (report.method == method ? enough : below) = run.memory_limit;
+    }
+    return enough;
+  };
+  const std::int64_t alone = least_limit("table", "filter, products, votes");
+  EXPECT_GE(least_limit("near", "filter, products, clusters, votes") - alone, kRows * 2 * kColumns);
+}
+
 // A larger search replaces the filter. The new one is in clusters, too, and so is the table on every GPU.
 TEST_F(PlannedClustersFake, ANewFilterAndOtherGpusHaveTheClusters) {
   set_pairs(1);
