@@ -212,6 +212,13 @@ def blocks_of_one_row(n):
     return Body(ROWS, rows_of(said, block * n + struct.pack("<Q", 0), order="columns"), 40 * n)
 
 
+@case("rows", 16_000)
+def blocks_of_one_row_of_many_columns(n):
+    block = struct.pack("<Q", 1) + np.ones(200).tobytes()
+    said = [{"name": name} for name in names(200)]
+    return Body(ROWS, rows_of(said, block * n + struct.pack("<Q", 0), order="columns"), 200 * (20 * n + COLUMN + SHOWN))
+
+
 # Arrow
 
 

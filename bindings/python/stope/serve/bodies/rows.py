@@ -113,25 +113,30 @@ async def _header_of(source, request, limits):
     return header
 
 
+def _rows_at_once(n_columns, max_rows):
+    """As many rows as 8 MiB hold, but ``max_rows`` at most."""
+    return max(1, min(max_rows, (8 << 20) // (8 * n_columns)))
+
+
 async def _arrays(source, header, max_rows, folder, limits):
-    """Yield lists of arrays of float64, one for each column, as they come."""
+    """Yield arrays of float64 as they come, one row of an array for each column."""
     n_rows, n_columns = 0, len(header.columns)
     parts = _of_rows if header.order == "rows" else _of_columns
-    async for arrays in parts(source, n_columns, max_rows, folder, limits):
-        n_rows += len(arrays[0])
+    async for values in parts(source, n_columns, max_rows, folder, limits):
+        n_rows += values.shape[1]
         check_rows(n_rows, limits)
-        yield arrays
+        yield values
     if header.n_rows is not None and n_rows != header.n_rows:
         raise malformed(f"The first line says {header.n_rows} rows; {n_rows} came.")
 
 
 async def _of_rows(source, n_columns, max_rows, folder, limits):
-    most = max(1, min(max_rows, (8 << 20) // (8 * n_columns)))
+    most = _rows_at_once(n_columns, max_rows)
     while True:
         data = await source.some(8 * n_columns, most)
         if not data:
             return
-        yield list(np.frombuffer(data, "<f8").reshape(-1, n_columns).T)
+        yield np.frombuffer(data, "<f8").reshape(-1, n_columns).T
 
 
 async def _of_columns(source, n_columns, max_rows, folder, limits):
@@ -157,7 +162,7 @@ async def _of_columns(source, n_columns, max_rows, folder, limits):
                 file.flush()
                 values = np.memmap(file, "<f8", "r", shape=(n_columns, n)).view(np.ndarray)
         for first in range(0, n, max_rows):
-            yield list(values[:, first : first + max_rows])
+            yield values[:, first : first + max_rows]
     if await source.rest():
         raise malformed("There is more behind the block of 0 rows.")
 
@@ -192,8 +197,8 @@ async def rows_table(chunks, options, folder, limits, run, request=None):
     header = await _header_of(source, request, limits)
     pieces = Pieces(folder)
 
-    def add(arrays):
-        pieces.add([_storage(column, values, pieces.n_rows) for column, values in zip(header.columns, arrays)])
+    def add(block):
+        pieces.add([_storage(column, values, pieces.n_rows) for column, values in zip(header.columns, block)])
 
     def finish():
         dtypes = [np.int32 if column.is_nominal else np.float64 for column in header.columns]
@@ -201,8 +206,9 @@ async def rows_table(chunks, options, folder, limits, run, request=None):
         table = table_of_typed(header.columns, arrays, pieces.n_rows, run)
         return with_option_roles(table, options)
 
-    async for arrays in _arrays(source, header, 1 << 16, folder, limits):
-        await in_thread(add, arrays)
+    most = _rows_at_once(len(header.columns), 1 << 16)
+    async for block in _regrouped(_arrays(source, header, most, folder, limits), most):
+        await in_thread(add, block)
     return await in_thread(finish, run=run)
 
 
@@ -211,32 +217,32 @@ async def rows_blocks(chunks, features, keep, max_rows, folder, limits, new_run,
     source = ByteSource(chunks, _cut)
     header = await _header_of(source, request, limits)
 
-    def table(arrays, first_row):
-        n_rows = len(arrays[0])
-        stored = [_storage(column, values, first_row) for column, values in zip(header.columns, arrays)]
-        return chosen(table_of_typed(header.columns, stored, n_rows, new_run()), features, keep)
+    def table(block, first_row):
+        stored = [_storage(column, values, first_row) for column, values in zip(header.columns, block)]
+        return chosen(table_of_typed(header.columns, stored, block.shape[1], new_run()), features, keep)
 
     n_rows = 0
-    async for arrays in _regrouped(_arrays(source, header, max_rows, folder, limits), max_rows):
-        yield await in_thread(table, arrays, n_rows)
-        n_rows += len(arrays[0])
+    async for block in _regrouped(_arrays(source, header, max_rows, folder, limits), max_rows):
+        yield await in_thread(table, block, n_rows)
+        n_rows += block.shape[1]
     if n_rows == 0:
-        yield await in_thread(table, [np.empty(0)] * len(header.columns), 0)
+        yield await in_thread(table, np.empty((len(header.columns), 0)), 0)
 
 
 async def _regrouped(parts, max_rows):
-    """Small blocks together, so that the engine gets blocks of its own size."""
+    """Small blocks together, so that the engine gets blocks of its own size. What waits is one array a block, since an
+    array for each column of a short block would be many times the body."""
     waiting, n_rows = [], 0
-    async for arrays in parts:
-        waiting.append(arrays)
-        n_rows += len(arrays[0])
+    async for values in parts:
+        waiting.append(values)
+        n_rows += values.shape[1]
         if n_rows >= max_rows:
             whole = _joined(waiting)
-            yield [values[:max_rows] for values in whole]
-            waiting, n_rows = [[values[max_rows:] for values in whole]], n_rows - max_rows
+            yield whole[:, :max_rows]
+            waiting, n_rows = [whole[:, max_rows:]], n_rows - max_rows
     if n_rows:
         yield _joined(waiting)
 
 
 def _joined(parts):
-    return parts[0] if len(parts) == 1 else [np.concatenate(values) for values in zip(*parts)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
