@@ -130,6 +130,9 @@ function(stope_module NAME)
   stope_use_headers(stope_library_headers stope_${NAME})
 endfunction()
 
+# A build that need not repeat every test says here which programs of tests it makes. The others are made by name only.
+set(STOPE_TEST_PROGRAMS "" CACHE STRING "A regular expression of the test programs to build; all if it is empty")
+
 # stope_test(NAME SOURCES files... LINK targets... [SHARDS n] [COST n]): a GoogleTest binary, registered with ctest as n
 # tests that share out its cases. ctest starts the tests of highest cost first.
 function(stope_test NAME)
@@ -139,6 +142,10 @@ function(stope_test NAME)
   target_link_libraries(${NAME} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main stope_flags)
   target_compile_definitions(${NAME} PRIVATE
     STOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" STOPE_DEFAULT_EFFORT=${STOPE_DEFAULT_EFFORT})
+  if(STOPE_TEST_PROGRAMS AND NOT NAME MATCHES "${STOPE_TEST_PROGRAMS}")
+    set_target_properties(${NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   if(NOT ARG_SHARDS)
     set(ARG_SHARDS 1)
   endif()

@@ -3,7 +3,8 @@ includes.
 
 A batch is one file with the text of several sources, one after the other. A name that two of them declare each for
 itself (in an unnamed namespace, or static) is changed there. Sources with macros or included bodies (.inl) stay alone,
-and so do those whose aliases may be unused, since another source of the batch might use them.
+and so do those whose aliases may be unused, since another source of the batch might use them. So does main(): beside the
+bodies of what it calls, clang-tidy would see exceptions in it that it takes for escaping.
 """
 
 import re
@@ -56,7 +57,7 @@ def names_within(text):
 
 def own_names(text):
     """The names that a source declares for itself alone; None if it must stay alone."""
-    if re.search(r'^\s*#\s*(define\b|pragma\b|include\s*"[^"]+\.inl")', text, re.MULTILINE):
+    if re.search(r'^\s*#\s*(define\b|pragma\b|include\s*"[^"]+\.inl")|^int main\(', text, re.MULTILINE):
         return None
     text = NOT_CODE.sub(" ", text)
     aliases = set(ALIAS.findall(text))

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "effort.hpp"
 #include "expect_error.hpp"
 #include "io/readers.hpp"
 #include "stope/warning.hpp"
@@ -232,12 +233,13 @@ TEST(CsvGuess, AColumnIsWhatAllOfItsFieldsAreHoweverManyAreGuessedFrom) {
   const char* const first[] = {"", "1", "2.5", "2020-01-02", "word", "1e3", "12"};
   const char* const odd[] = {"",  "7",    "1,5",  "x",       "2020-05-06", "007", "12345678901234567890",
                              "?", "true", "2020", "20200506"};
+  std::int64_t number = 0;
   for (const std::string separator : {",", ";"}) {
     for (const char* const usual : first) {
       for (const char* const other : odd) {
         for (const std::int64_t at : {99, 100, 1500}) {
           SCOPED_TRACE(std::string(usual) + " but " + other + " in row " + std::to_string(at));
-          if (separator == "," && std::string_view(other) == "1,5") continue;
+          if ((separator == "," && std::string_view(other) == "1,5") || !chosen(number++)) continue;
           std::string small = "a" + separator + "b\n", large = small;
           for (std::int64_t row = 0; row < 2000; ++row) {
             const std::string field = (row == at ? other : usual) + separator;

@@ -121,9 +121,11 @@ TEST(NearOrder, PutsEqualRowsInTheirOrderAndMissingOnesLast) {
 // Rows of few columns are moved, those of many are numbered. 70,001 rows are more than one thread splits alone.
 TEST(NearOrder, IsTheSameForMovedRows) {
   const float values[] = {0.0F, -0.0F, 1.0F, -1.0F, 1e30F, -1e30F, 1e-40F, kMissing};
+  std::int64_t number = 0;
   for (const std::int64_t n : {65, 127, 128, 1000, 4095, 5000, 16400, 140001}) {
     for (const std::int64_t n_columns : {1, 2, 3, 8}) {
       for (const int kind : {0, 1, 2, 3}) {
+        if (!chosen(number++)) continue;
         std::vector<float> images = random_images(n, n_columns, 31);
         Random random(32);
         for (std::size_t i = 0; i < images.size(); ++i) {
@@ -304,7 +306,9 @@ TEST(BoxesOverBoxes, HostileTables) {
 }
 
 TEST(BoxesOverBoxes, ExcludedRowsAndRadii) {
+  std::int64_t number = 0;
   for (const Hostile& hostile : hostile_tables()) {
+    if (!chosen(number++)) continue;
     SCOPED_TRACE(hostile.name);
     Case c;
     c.train = table_like(hostile.value, 1300, 2, 23);
