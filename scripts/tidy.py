@@ -4,7 +4,7 @@
 A file's key is a hash of everything of the project its result can depend on: its own text, the text of every project
 header it reaches, .clang-tidy and the version of clang-tidy. --all forgets what passed.
 
-Files are checked in batches (tidy_batches.py). A batch without a finding proves that all its files pass. The files of a
+Files are checked in batches (source_batches.py). A batch without a finding proves that all its files pass. The files of a
 batch with findings are checked one by one, and only those runs are printed and decide.
 --one-by-one does so at once.
 """
@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 from check_includes import includes, resolve
-from tidy_batches import batches, header_names, joined
+from source_batches import batches, header_names, joined
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 

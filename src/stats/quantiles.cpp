@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kDigitBits = 16, kLevels = 64 / kDigitBits;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
-constexpr std::int64_t kTaskRows = std::int64_t{1} << 18, kBlockRows = 4096;
+constexpr std::int64_t kTaskRows = std::int64_t{1} << 18;
+constexpr std::int64_t kBlockRows = 4096;
 // Shorter columns are one task each (range_select.hpp): to clear and join the counts would take longer.
 constexpr std::int64_t kShortRows = std::int64_t{1} << 17;
 

@@ -24,7 +24,6 @@ namespace stope::knn {
 namespace {
 
 using cuda_abi::Failure;
-using cuda_abi::Tile;
 
 GpuDemand demand_of(const Fitted& fitted, const Plan& plan, bool lent_rows) {
   GpuDemand demand;
@@ -104,7 +103,7 @@ class Session {
     next_ = {};
   }
 
-  void submit(int slot, const Tile& tile, const std::vector<double>& thresholds) {
+  void submit(int slot, const cuda_abi::Tile& tile, const std::vector<double>& thresholds) {
     checked_call([&](Failure* failure) {
       return cuda_functions().submit(session_.get(), slot, &tile, thresholds.data(), failure);
     });
@@ -114,7 +113,7 @@ class Session {
     checked_call([&](Failure* failure) { return cuda_functions().collect(session_.get(), slot, &survivors, failure); });
     return survivors;
   }
-  void matrix(const Tile& tile, Quantity quantity, PairOrder order, double* values, std::int64_t ld) {
+  void matrix(const cuda_abi::Tile& tile, Quantity quantity, PairOrder order, double* values, std::int64_t ld) {
     checked_call([&](Failure* failure) {
       return cuda_functions().matrix(session_.get(), &tile, quantity == Quantity::similarity,
                                      order == PairOrder::query_first, values, ld, failure);
@@ -203,7 +202,7 @@ class GpuReference final : public Searcher, public DistanceMatrix {
     for_each_gpu(block, [&](std::size_t gpu, const Share& share) {
       Session& session = *sessions_[gpu];
       for_each_tile(gpu, share, part, block, session.sizes().tile_rows,
-                    [&](const Tile& tile, std::int64_t first_row, std::int64_t first_query) {
+                    [&](const cuda_abi::Tile& tile, std::int64_t first_row, std::int64_t first_query) {
                       session.matrix(tile, quantity, order, values + first_query * ld + first_row, ld);
                       return true;
                     });
@@ -254,7 +253,7 @@ class GpuReference final : public Searcher, public DistanceMatrix {
           for (std::int64_t query = 0; query < n_group; query += sizes.tile_queries) {
             run_.cancel.check();
             const std::int64_t n_queries = std::min(sizes.tile_queries, n_group - query);
-            if (!visit(Tile{buffer, query, n_queries, row, n_rows}, chunk + row, group + query)) return;
+            if (!visit(cuda_abi::Tile{buffer, query, n_queries, row, n_rows}, chunk + row, group + query)) return;
           }
         }
       }
@@ -274,7 +273,7 @@ class GpuReference final : public Searcher, public DistanceMatrix {
       flights[landing].reset();
     };
     std::vector<double> thresholds;
-    const auto visit = [&](const Tile& tile, std::int64_t first_row, std::int64_t first_query) {
+    const auto visit = [&](const cuda_abi::Tile& tile, std::int64_t first_row, std::int64_t first_query) {
       land(slot);
       if (list_too_long_) return false;
       // Rows of a tile still under way are not in the lists yet. So the threshold is higher, and lets more rows
