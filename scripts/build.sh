@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Configures and builds one preset of CMakePresets.json: scripts/build.sh PRESET [TARGET...]. Quiet unless it fails.
 # STOPE_CUDA=AUTO|ON|OFF, if set, says whether the CUDA plug-in is built (cmake/StopeCuda.cmake), STOPE_FILES the same of
-# the plug-in for files (cmake/StopeFiles.cmake). STOPE_TESTS=ON|OFF, if
-# set, says whether the tests are built, and STOPE_TEST_PROGRAMS which of them (cmake/StopeTargets.cmake; all if it is
-# not set). STOPE_QUICK_CLI=ON leaves the command line unoptimised. STOPE_JVM=ON|OFF, if set, says whether the JVM binding's library is built; else
-# it is where there is a JDK, but not with a sanitizer. STOPE_PYTHON=ON|OFF, if set, says whether the Python package's
-# module is built.
+# the plug-in for files (cmake/StopeFiles.cmake). STOPE_TESTS=ON|OFF, if set, says whether the tests are built, and
+# STOPE_TEST_PROGRAMS which of them (cmake/StopeTargets.cmake; all if it is not set). STOPE_QUICK_CLI=ON leaves the command
+# line unoptimised. STOPE_JVM=ON|OFF, if set, says whether the JVM binding's library is built; else it is where there is a
+# JDK, but not with a sanitizer. STOPE_PYTHON=ON|OFF, if set, says whether the Python package's module is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
