@@ -31,7 +31,7 @@ suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-t
 unit_tests() { STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E 'rapidminer_goldens_(scalar|avx|cuda)'; }
 # gcc proves that every source names the headers it uses, and compiles the CUDA plug-in and the benchmarks. Only tests
 # of what its code could compute or read in another way run: nothing else depends on the compiler.
-by_the_compiler='^(base|io|knn|gram|stats|discretize|tree|impute|predict|normalize|.*_goldens|exact_math.*)_test$'
+by_the_compiler='^(io|knn|gram|stats|discretize|tree|normalize|.*_goldens|exact_math.*)_test$'
 suite_gcc() {
   STOPE_CUDA=ON STOPE_PYTHON=ON STOPE_QUICK_CLI=ON STOPE_TEST_PROGRAMS=$by_the_compiler build gcc all stope_benchmarks &&
     unit_tests gcc 3000
