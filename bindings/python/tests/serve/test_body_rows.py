@@ -118,6 +118,7 @@ REFUSED = [
     (_body({**REAL, "order": "columns"}) + struct.pack("<qd", 1, 1.0), "cut"),
     (_body({**REAL, "order": "columns"}) + struct.pack("<q", -5), "-5 rows"),
     (_body({**REAL, "order": "columns"}) + struct.pack("<qq", 0, 0), "behind"),
+    (_body({**REAL, "options": {f"o{i}": 1 for i in range(1001)}}), "options has 1001 members"),
 ]
 
 

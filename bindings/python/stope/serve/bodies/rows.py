@@ -25,6 +25,7 @@ __all__ = ["rows_blocks", "rows_table"]
 
 _LINE_BYTES = 256 << 20  # value lists of nominal columns may be long
 _BLOCK_IN_MEMORY = 32 << 20  # a longer block of columns goes through a file
+_MOST_OPTIONS = 1000  # more than all jobs together have
 _NUMBERS = ("real", "integer", "date")
 _NAMES = ("nominal", "polynominal", "binominal")
 _ROLES = ("regular", "label", "id", "weight", "ignore")
@@ -57,7 +58,10 @@ class _Header:
         if self.n_rows is not None and (type(self.n_rows) is not int or self.n_rows < 0):
             raise malformed("rows is a whole number, or null.")
         check_rows(self.n_rows or 0, limits)
-        self.options = {} if said.get("options") is None else _members_of(said["options"], None, "options")
+        options = said.get("options")
+        if isinstance(options, Members) and len(options) > _MOST_OPTIONS:
+            raise malformed(f"In the first line, options has {len(options)} members; no job has so many.")
+        self.options = {} if options is None else _members_of(options, None, "options")
 
 
 def _members_of(members, known, what):
