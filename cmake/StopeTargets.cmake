@@ -136,7 +136,8 @@ function(stope_join OUT NAME)
   endforeach()
   if(STOPE_JOIN AND common)
     set(script ${PROJECT_SOURCE_DIR}/scripts/join_sources.py)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${common} ${script})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+      ${common} ${script} ${PROJECT_SOURCE_DIR}/scripts/source_batches.py)
     execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${PROJECT_BINARY_DIR}/joined/${NAME} ${common}
       OUTPUT_VARIABLE common OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     list(APPEND ARG_OPTIONS -Wno-shadow) # a name of one source may be that of a variable in another

@@ -1,4 +1,4 @@
-"""Joins sources that clang-tidy can read as one: it spends most of its time on standard headers, which every source
+"""Joins sources that clang-tidy or a compiler can read as one: most of their time goes into the headers that every source
 includes.
 
 A batch is one file with the text of several sources, one after the other. A name that two of them declare each for

@@ -30,17 +30,18 @@ suite_lint() { scripts/lint.sh && echo "PASS clang-tidy" || { echo "FAIL clang-t
 # (STOPE_CASES), sanitized tests repeat less (tests/effort.hpp), and the goldens run on the best back end only.
 unit_tests() { STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E 'rapidminer_goldens_(scalar|avx|cuda)'; }
 # gcc proves that every source names the headers it uses, and compiles the CUDA plug-in and the benchmarks. Only tests
-# of what its code could compute or read in another way run: nothing else depends on the compiler.
+# of what another compiler is most likely to compute or to read in another way run.
 by_the_compiler='^(io|knn|gram|stats|discretize|tree|normalize|.*_goldens|exact_math.*)_test$'
 suite_gcc() {
   STOPE_CUDA=ON STOPE_PYTHON=ON STOPE_QUICK_CLI=ON STOPE_TEST_PROGRAMS=$by_the_compiler build gcc all stope_benchmarks &&
     unit_tests gcc 3000
 }
 suite_asan() { build asan && unit_tests asan 2000; }
-# The thread sanitizer sees nothing in code of one thread: programs of such tests are not built, and such tests of other
-# programs do not run.
-in_threads='^(base|device|table|io|knn|gram|stats|discretize|tree|impute|jobs|capi|[a-z]+_fake)_test$'
+# Under the thread sanitizer long tests of one thread do not run, nor those that damage every byte of a model, nor
+# programs whose threads are all started by code that the others test: goldens, bad tables, generators, the command line.
+in_threads='^(base|device|table|io|knn|gram|stats|normalize|discretize|tree|impute|predict|eval|model|jobs|capi|[a-z]+_fake)_test$'
 in_one_thread='Score.*:CsvKernels.*:RankTexts.*:JsonMembers.*:OptionRanges.*:PlainPairs.*:EncodeKernels.*:ExactMath.*'
+in_one_thread+=':ModelTest.ChangesUnder*:ModelTest.EveryFlipped*'
 suite_tsan() { STOPE_TEST_PROGRAMS=$in_threads build tsan && GTEST_FILTER=-$in_one_thread unit_tests tsan 1000; }
 # Runs bad input once more, where a wrong read or an overflow is sure to be seen.
 suite_cli_asan() {
