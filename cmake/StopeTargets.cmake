@@ -114,15 +114,36 @@ endif()
 stope_headers(stope_program_headers PROGRAM)
 
 # A build for one run of the tests compiles sources together: their headers are read, and their templates compiled, once.
-option(STOPE_JOIN "Compile the sources of a module several at a time" OFF)
+set(STOPE_JOIN OFF CACHE STRING "Compile sources several at a time: ON, OFF, or TESTS (those of tests only)")
+set_property(CACHE STOPE_JOIN PROPERTY STRINGS OFF TESTS ON)
+# stope_digest(OUT files...): OUT differs where the content of a file does.
+function(stope_digest OUT)
+  set(digests "")
+  foreach(file ${ARGN})
+    file(MD5 ${file} digest)
+    list(APPEND digests ${file} ${digest})
+  endforeach()
+  string(MD5 digest "${digests}")
+  set(${OUT} ${digest} PARENT_SCOPE)
+endfunction()
+
 if(STOPE_JOIN)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  # All that decides how sources are joined, beside themselves.
+  set(_root ${PROJECT_SOURCE_DIR})
+  set(STOPE_JOINER ${_root}/scripts/join_sources.py ${_root}/scripts/source_batches.py)
+  file(GLOB_RECURSE _headers ${_root}/include/*.hpp ${_root}/src/*.hpp ${_root}/cli/*.hpp ${_root}/tests/*.hpp)
+  stope_digest(STOPE_JOINER_DIGEST ${STOPE_JOINER} ${_headers})
 endif()
 
-# stope_join(OUT NAME OPTIONS flags... SOURCES files...): OUT is what to compile, with these options: the sources, or with
-# STOPE_JOIN files that hold several (scripts/join_sources.py). Sources with options of their own stay as they are.
+# stope_join(OUT NAME [TESTS] OPTIONS flags... SOURCES files...): OUT is what to compile, with these options: the sources,
+# or with STOPE_JOIN files that hold several (scripts/join_sources.py). Sources with options of their own stay as they are.
 function(stope_join OUT NAME)
-  cmake_parse_arguments(ARG "" "" "OPTIONS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "TESTS" "" "OPTIONS;SOURCES" ${ARGN})
+  set(join ${STOPE_JOIN})
+  if(join STREQUAL "TESTS")
+    set(join ${ARG_TESTS})
+  endif()
   set(common "")
   set(made "")
   foreach(source ${ARG_SOURCES})
@@ -134,12 +155,19 @@ function(stope_join OUT NAME)
       list(APPEND common ${source})
     endif()
   endforeach()
-  if(STOPE_JOIN AND common)
-    set(script ${PROJECT_SOURCE_DIR}/scripts/join_sources.py)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-      ${common} ${script} ${PROJECT_SOURCE_DIR}/scripts/source_batches.py)
-    execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${PROJECT_BINARY_DIR}/joined/${NAME} ${common}
-      OUTPUT_VARIABLE common OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  if(join AND common)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${common} ${STOPE_JOINER})
+    set(folder ${PROJECT_BINARY_DIR}/joined/${NAME})
+    stope_digest(digest ${common})
+    set(digest ${digest}${STOPE_JOINER_DIGEST})
+    if(NOT EXISTS ${folder} OR NOT digest STREQUAL "${STOPE_JOINED_DIGEST_${NAME}}") # most configurations change nothing
+      list(GET STOPE_JOINER 0 script)
+      execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${folder} ${common}
+        OUTPUT_VARIABLE joined OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+      set(STOPE_JOINED_DIGEST_${NAME} ${digest} CACHE INTERNAL "")
+      set(STOPE_JOINED_${NAME} "${joined}" CACHE INTERNAL "")
+    endif()
+    set(common ${STOPE_JOINED_${NAME}})
     list(APPEND ARG_OPTIONS -Wno-shadow) # a name of one source may be that of a variable in another
   endif()
   if(common AND ARG_OPTIONS)
@@ -177,7 +205,9 @@ set(STOPE_TEST_PROGRAMS "" CACHE STRING "A regular expression of the test progra
 # tests that share out its cases. ctest starts the tests of highest cost first.
 function(stope_test NAME)
   cmake_parse_arguments(ARG "" "SHARDS;COST" "SOURCES;LINK" ${ARGN})
-  add_executable(${NAME} ${ARG_SOURCES})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+  stope_join(sources ${NAME} TESTS SOURCES ${ARG_SOURCES})
+  add_executable(${NAME} ${sources})
   target_include_directories(${NAME} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${NAME} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main stope_flags)
   target_compile_definitions(${NAME} PRIVATE

@@ -7,6 +7,7 @@ and so do those whose aliases may be unused, since another source of the batch m
 bodies of what it calls, clang-tidy would see exceptions in it that it takes for escaping.
 """
 
+import functools
 import re
 
 # Comments, strings and characters, raw strings first. The ' within a number is no character.
@@ -17,7 +18,12 @@ NAMED = re.compile(r"\bnamespace\s+([\w:]+)\s*\{")
 UNNAMED = re.compile(r"\bnamespace\s*\{")
 STATIC = re.compile(r"^static [^;{(=]*?(\w+)\s*[({=;\[]", re.MULTILINE)
 ALIAS = re.compile(r"^\s*(?:using\s(?:[\w:]*::)?|namespace\s+)(\w+)\s*[=;]", re.MULTILINE)
+BORROWED = re.compile(r"^\s*using\s[\w:]*::(\w+)\s*;", re.MULTILINE)
+USING = re.compile(r"^using namespace (.*);", re.MULTILINE)
 NO_NAMES = {"class", "final", "alignas", "const", "noexcept", "operator", "namespace", "using", "static_assert"}
+# GoogleTest's macros look like functions. The names of suites and tests must stay, and so must those of fixtures.
+GTEST = re.compile(r"(?:TYPED_|INSTANTIATE_|GTEST_)*[A-Z_]*TEST[A-Z_]*")
+TEST = re.compile(r"^(?:TYPED_)?TEST(?:_[FP])?\((\w+), *(?:\w+\))?", re.MULTILINE)
 
 
 def names_within(text):
@@ -55,11 +61,12 @@ def names_within(text):
     return names
 
 
+@functools.cache
 def own_names(text):
     """The names that a source declares for itself alone; None if it must stay alone."""
     if re.search(r'^\s*#\s*(define\b|pragma\b|include\s*"[^"]+\.inl")|^int main\(', text, re.MULTILINE):
         return None
-    text = NOT_CODE.sub(" ", text)
+    text = USING.sub("", NOT_CODE.sub(" ", text))
     aliases = set(ALIAS.findall(text))
     for alias in aliases:
         if len(re.findall(rf"(?<!::)\b{alias}\b", ALIAS.sub("", text))) == 0:
@@ -67,7 +74,8 @@ def own_names(text):
     names = set(STATIC.findall(text))
     for found in UNNAMED.finditer(text):
         names |= names_within(text[found.end():])
-    return names - aliases
+    fixtures = {found.group(1) for found in TEST.finditer(text)}
+    return {name for name in names if not GTEST.fullmatch(name)} - set(BORROWED.findall(text)) - fixtures
 
 
 def header_names(files):
@@ -83,9 +91,11 @@ def renamed(text, names, suffix):
     # Members of an unnamed namespace are also found in the namespace around it: stats::Job.
     around = {found.group(1).split("::")[-1] for found in NAMED.finditer(text)}
     qualified = "".join(rf"|(?<=\b{name}::)" for name in sorted(around))
-    pattern = re.compile(rf"(?<!\.)(?<!->)(?:(?<!::){qualified})\b({'|'.join(sorted(names))})\b")
-    return "".join(line if line.startswith("#") else pattern.sub(rf"\1{suffix}", line)
-                   for line in text.splitlines(keepends=True))
+    # What comes first is left as it is, strings and names of tests among it.
+    pattern = re.compile(rf"{NOT_CODE.pattern}|^\s*#[^\n]*|{TEST.pattern}|"
+                         rf"(?<!\.)(?<!->)(?:(?<!::){qualified})\b(?P<name>{'|'.join(sorted(names))})\b",
+                         re.DOTALL | re.MULTILINE)
+    return pattern.sub(lambda found: found.group() + (suffix if found.group("name") else ""), text)
 
 
 def joined(files, header_names):
@@ -98,8 +108,17 @@ def joined(files, header_names):
 
 
 def batches(files, size):
-    """The files in even lists of at most `size`; files that must stay alone have a list of their own."""
-    alone = [file for file in files if own_names(file.read_text(encoding="utf-8")) is None]
-    together = [file for file in files if file not in alone]
-    count = -(-len(together) // size)
-    return [together[i::count] for i in range(count)] + [[file] for file in alone]
+    """The files in even lists of at most `size`, of those that use the same namespaces; files that must stay alone have a
+    list of their own."""
+    groups, alone = {}, []
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        if own_names(text) is None:
+            alone.append(file)
+        else:
+            groups.setdefault(tuple(sorted(USING.findall(text))), []).append(file)
+    made = []
+    for group in groups.values():
+        count = -(-len(group) // size)
+        made += [group[i::count] for i in range(count)]
+    return made + [[file] for file in alone]

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "discretize_cases.hpp"
+#include "discretize/discretize_cases.hpp"
 #include "expect_error.hpp"
 #include "stope/error.hpp"
 #include "stope/find_cuts.hpp"

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <string_view>
 
+#include "discretize/discretize_cases.hpp"
 #include "discretize/sorted_rows.hpp"
 #include "discretize/value_order.hpp"
-#include "discretize_cases.hpp"
 #include "effort.hpp"
 #include "expect_error.hpp"
 #include "stope/discretize.hpp"

@@ -6,8 +6,8 @@
 
 #include "device/staging.hpp"
 #include "discretize/crew.hpp"
+#include "discretize/discretize_cases.hpp"
 #include "discretize/stage_columns.hpp"
-#include "discretize_cases.hpp"
 
 namespace stope::discretize {
 namespace {

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "discretize/chi_square.hpp"
+#include "discretize/discretize_cases.hpp"
 #include "discretize/md_global.hpp"
 #include "discretize/mdlp_price.hpp"
-#include "discretize_cases.hpp"
 #include "effort.hpp"
 #include "expect_error.hpp"
 #include "oracle/interval_oracle.hpp"

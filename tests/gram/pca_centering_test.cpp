@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "expect_error.hpp"
+#include "gram/pca_cases.hpp"
 #include "oracle/svd_oracle.hpp"
-#include "pca_cases.hpp"
 #include "stope/error.hpp"
 #include "stope/pca.hpp"
 

@@ -8,9 +8,9 @@
 
 #include "base/random.hpp"
 #include "expect_error.hpp"
+#include "gram/pca_cases.hpp"
 #include "gram/pca_plan.hpp"
 #include "oracle/svd_oracle.hpp"
-#include "pca_cases.hpp"
 #include "stope/error.hpp"
 
 namespace stope {

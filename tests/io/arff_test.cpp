@@ -19,7 +19,7 @@ Table read(std::string_view text, const ReadOptions& options = {}, const RunOpti
 }
 
 /// Reads `text`, expecting an error whose message contains `part` and, where line > 0, names that place.
-void expect_error(std::string_view text, ErrorCode code, std::string_view part, std::int64_t line,
+void expect_fault(std::string_view text, ErrorCode code, std::string_view part, std::int64_t line,
                   std::int64_t column) {
   try {
     read(text);
@@ -34,7 +34,7 @@ void expect_error(std::string_view text, ErrorCode code, std::string_view part, 
 }
 
 void expect_invalid(std::string_view text, std::string_view part, std::int64_t line, std::int64_t column) {
-  expect_error(text, ErrorCode::invalid_data, part, line, column);
+  expect_fault(text, ErrorCode::invalid_data, part, line, column);
 }
 
 std::vector<double> numbers(const Column& column) {
@@ -377,12 +377,12 @@ TEST(Arff, BadHeaders) {
   expect_invalid("@relation r\n@attribute x real [0,1\n@data\n", "a range without its closing ']'", 2, 19);
   expect_invalid("@relation r\n@attribute x string [0,1]\n@data\n", "unexpected text after the type", 2, 21);
   expect_invalid("@relation r\n@attribute x real\n@data 1\n", "after @data", 3, 7);
-  expect_error("@relation r\n@attribute x real {2}\n@data\n", ErrorCode::unsupported, "weights", 2, 19);
-  expect_error("@relation r\n@attribute x relational\n@data\n", ErrorCode::unsupported, "relational", 2, 14);
+  expect_fault("@relation r\n@attribute x real {2}\n@data\n", ErrorCode::unsupported, "weights", 2, 19);
+  expect_fault("@relation r\n@attribute x relational\n@data\n", ErrorCode::unsupported, "relational", 2, 14);
   for (const char* pattern : {"yy-MM-dd", "yyyy'T", "yyyy-MM-dd XXX", "dd MMM yyyy", "yyyy-MM-dd'T'HH:mm:ssZ",
                               "hh:mm a", "yyyy-MM-dd HH:mm:ss.S"}) {
     const std::string quoted = "\"" + std::string(pattern) + "\"";
-    expect_error("@relation r\n@attribute x date " + quoted + "\n@data\n", ErrorCode::unsupported,
+    expect_fault("@relation r\n@attribute x date " + quoted + "\n@data\n", ErrorCode::unsupported,
                  "'" + std::string(pattern) + "' is not supported", 2, 19);
   }
   expect_invalid("@relation r\n@attribute d date\n@data\n2001-01-01\n", "yyyy-MM-dd'T'HH:mm:ss", 4, 1);

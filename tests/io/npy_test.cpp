@@ -38,7 +38,7 @@ Table read(const std::string& file, const RunOptions& run = {}) {
   return read_npy({{copy.data(), copy.size()}, nullptr, "a.npy"}, run);
 }
 
-void expect_error(const std::string& file, ErrorCode code, const std::string& part) {
+void expect_fault(const std::string& file, ErrorCode code, const std::string& part) {
   try {
     read(file);
     ADD_FAILURE() << "no error, expected " << part;
@@ -133,9 +133,9 @@ TEST(Npy, Int64BeyondDoubles) {
   const std::int64_t limit = std::int64_t{1} << 53;
   const Table table = read(npy(header("<i8", "False", "2,"), bytes_of_values<std::int64_t>({limit, -limit})));
   EXPECT_EQ(table.columns[0].at(0), 0x1p53);
-  expect_error(npy(header("<i8", "False", "2, 2"), bytes_of_values<std::int64_t>({1, 2, 3, limit + 1})),
+  expect_fault(npy(header("<i8", "False", "2, 2"), bytes_of_values<std::int64_t>({1, 2, 3, limit + 1})),
                ErrorCode::unsupported, "row 1, column 2: the int64 9007199254740993");
-  expect_error(npy(header("<i8", "False", "1,"), bytes_of_values<std::int64_t>({INT64_MIN})), ErrorCode::unsupported,
+  expect_fault(npy(header("<i8", "False", "1,"), bytes_of_values<std::int64_t>({INT64_MIN})), ErrorCode::unsupported,
                "row 0, column 1");
 }
 
@@ -143,8 +143,8 @@ TEST(Npy, NoRows) {
   const Table table = read(npy(header("<f8", "False", "0, 4"), ""));
   EXPECT_EQ(table.n_rows, 0);
   EXPECT_EQ(table.columns.size(), 4U);
-  expect_error(npy(header("<f8", "False", "0, 1000000000000"), ""), ErrorCode::invalid_data, "holds no data");
-  expect_error(npy(header("<f8", "False", "1000000000000, 0"), ""), ErrorCode::invalid_data, "holds no data");
+  expect_fault(npy(header("<f8", "False", "0, 1000000000000"), ""), ErrorCode::invalid_data, "holds no data");
+  expect_fault(npy(header("<f8", "False", "1000000000000, 0"), ""), ErrorCode::invalid_data, "holds no data");
 }
 
 TEST(Npy, LyingShapes) {
@@ -152,50 +152,50 @@ TEST(Npy, LyingShapes) {
   for (const char* shape :
        {"1000, 1000", "8, 2", "9,", "7,", "4611686018427387904, 8", "4611686018427387904, 4611686018427387904",
         "9223372036854775807,", "1, 9223372036854775807", "2305843009213693952, 8"}) {
-    expect_error(npy(header("<f8", "False", shape), body), ErrorCode::invalid_data, "does not fit the 64 bytes");
+    expect_fault(npy(header("<f8", "False", shape), body), ErrorCode::invalid_data, "does not fit the 64 bytes");
   }
-  expect_error(npy(header("<f8", "False", "8,"), body + "x"), ErrorCode::invalid_data, "does not fit the 65 bytes");
-  expect_error(npy(header("<f8", "False", "-1, 8"), body), ErrorCode::invalid_data, "a size of the shape");
-  expect_error(npy(header("<f8", "False", "9223372036854775808,"), body), ErrorCode::invalid_data,
+  expect_fault(npy(header("<f8", "False", "8,"), body + "x"), ErrorCode::invalid_data, "does not fit the 65 bytes");
+  expect_fault(npy(header("<f8", "False", "-1, 8"), body), ErrorCode::invalid_data, "a size of the shape");
+  expect_fault(npy(header("<f8", "False", "9223372036854775808,"), body), ErrorCode::invalid_data,
                "a size of the shape");
-  expect_error(npy(header("<f8", "False", "x"), body), ErrorCode::invalid_data, "a size of the shape");
-  expect_error(npy(header("<f8", "False", ""), body), ErrorCode::unsupported, "shape () is not a table");
-  expect_error(npy(header("<f8", "False", "2, 2, 2"), body), ErrorCode::unsupported, "shape (2, 2, 2) is not a table");
+  expect_fault(npy(header("<f8", "False", "x"), body), ErrorCode::invalid_data, "a size of the shape");
+  expect_fault(npy(header("<f8", "False", ""), body), ErrorCode::unsupported, "shape () is not a table");
+  expect_fault(npy(header("<f8", "False", "2, 2, 2"), body), ErrorCode::unsupported, "shape (2, 2, 2) is not a table");
 }
 
 TEST(Npy, BadHeaders) {
   const std::string body(32, '\0');
-  expect_error("", ErrorCode::invalid_data, "not an NPY file");
-  expect_error("\x93NUMPZ\x01", ErrorCode::invalid_data, "not an NPY file");
-  expect_error("\x93NUMPY", ErrorCode::invalid_data, "the version");
-  expect_error("\x93NUMPY\x01", ErrorCode::invalid_data, "the version");
-  expect_error(npy("{", "", 2, INT64_C(1) << 31), ErrorCode::invalid_data, "a header of 2147483648 bytes");
-  expect_error(npy("{", "", 1, 5000), ErrorCode::invalid_data, "the header at byte 10 needs 5000 bytes, 1 are left");
-  expect_error(npy(header("<f8", "False", "4,"), body, 9), ErrorCode::unsupported, "NPY version 9.0");
-  expect_error(npy("hello\n", body), ErrorCode::invalid_data, "header at byte 10: expected '{'");
-  expect_error(npy("{'descr': '<f8'}", body), ErrorCode::invalid_data, "is not there");
-  expect_error(npy("{'descr': '<f8', 'descr': '<f8'}", body), ErrorCode::invalid_data, "repeated");
-  expect_error(npy("{'other': 1}", body), ErrorCode::invalid_data, "the key 'other'");
-  expect_error(npy(header("<f8", "Maybe", "4,"), body), ErrorCode::invalid_data, "neither True nor False");
-  expect_error(npy(header("<f8", "False", "4,") + "x", body), ErrorCode::invalid_data, "text after the dict");
-  expect_error(npy("{'descr': '<f8", body), ErrorCode::invalid_data, "unterminated");
-  expect_error(npy("{'descr': '<f8", ""), ErrorCode::invalid_data, "unterminated");
-  expect_error(npy("{'des\x1b': '<f8'}", ""), ErrorCode::invalid_data, "unexpected character");
-  expect_error(npy(header("|O", "False", "4,"), body), ErrorCode::unsupported, "dtype '|O'");
-  expect_error(npy(header(">f8", "False", "4,"), body), ErrorCode::unsupported, "big-endian");
-  expect_error(npy(header("<f2", "False", "4,"), body), ErrorCode::unsupported, "'<f2'");
-  expect_error(npy(header("<c16", "False", "2,"), body), ErrorCode::unsupported, "'<c16'");
-  expect_error(npy("{'descr': '<f8', 'fortran_order': False}", body), ErrorCode::invalid_data, "is not there");
-  expect_error(npy("{'shape': (4,), 'shape': (4,)}", body), ErrorCode::invalid_data, "repeated");
-  expect_error(npy("{'fortran_order': True, 'fortran_order': True}", body), ErrorCode::invalid_data, "repeated");
+  expect_fault("", ErrorCode::invalid_data, "not an NPY file");
+  expect_fault("\x93NUMPZ\x01", ErrorCode::invalid_data, "not an NPY file");
+  expect_fault("\x93NUMPY", ErrorCode::invalid_data, "the version");
+  expect_fault("\x93NUMPY\x01", ErrorCode::invalid_data, "the version");
+  expect_fault(npy("{", "", 2, INT64_C(1) << 31), ErrorCode::invalid_data, "a header of 2147483648 bytes");
+  expect_fault(npy("{", "", 1, 5000), ErrorCode::invalid_data, "the header at byte 10 needs 5000 bytes, 1 are left");
+  expect_fault(npy(header("<f8", "False", "4,"), body, 9), ErrorCode::unsupported, "NPY version 9.0");
+  expect_fault(npy("hello\n", body), ErrorCode::invalid_data, "header at byte 10: expected '{'");
+  expect_fault(npy("{'descr': '<f8'}", body), ErrorCode::invalid_data, "is not there");
+  expect_fault(npy("{'descr': '<f8', 'descr': '<f8'}", body), ErrorCode::invalid_data, "repeated");
+  expect_fault(npy("{'other': 1}", body), ErrorCode::invalid_data, "the key 'other'");
+  expect_fault(npy(header("<f8", "Maybe", "4,"), body), ErrorCode::invalid_data, "neither True nor False");
+  expect_fault(npy(header("<f8", "False", "4,") + "x", body), ErrorCode::invalid_data, "text after the dict");
+  expect_fault(npy("{'descr': '<f8", body), ErrorCode::invalid_data, "unterminated");
+  expect_fault(npy("{'descr': '<f8", ""), ErrorCode::invalid_data, "unterminated");
+  expect_fault(npy("{'des\x1b': '<f8'}", ""), ErrorCode::invalid_data, "unexpected character");
+  expect_fault(npy(header("|O", "False", "4,"), body), ErrorCode::unsupported, "dtype '|O'");
+  expect_fault(npy(header(">f8", "False", "4,"), body), ErrorCode::unsupported, "big-endian");
+  expect_fault(npy(header("<f2", "False", "4,"), body), ErrorCode::unsupported, "'<f2'");
+  expect_fault(npy(header("<c16", "False", "2,"), body), ErrorCode::unsupported, "'<c16'");
+  expect_fault(npy("{'descr': '<f8', 'fortran_order': False}", body), ErrorCode::invalid_data, "is not there");
+  expect_fault(npy("{'shape': (4,), 'shape': (4,)}", body), ErrorCode::invalid_data, "repeated");
+  expect_fault(npy("{'fortran_order': True, 'fortran_order': True}", body), ErrorCode::invalid_data, "repeated");
   for (const char* odd : {"{'a\\b': 1}", "{'a\x7f': 1}"}) {
-    expect_error(npy(odd, body), ErrorCode::invalid_data, "unexpected character");
+    expect_fault(npy(odd, body), ErrorCode::invalid_data, "unexpected character");
   }
   std::string minor = npy(header("<f8", "False", "4,"), body);
   minor[7] = 1;
-  expect_error(minor, ErrorCode::unsupported, "NPY version 1.1");
-  expect_error(npy(header("<f8", "False", "1, 1, 1, 1, 1, 1, 1, 1, 4"), body), ErrorCode::unsupported, ", ...)");
-  expect_error(npy("{'descr': [('x', '<f8')], }", body), ErrorCode::unsupported, "structured");
+  expect_fault(minor, ErrorCode::unsupported, "NPY version 1.1");
+  expect_fault(npy(header("<f8", "False", "1, 1, 1, 1, 1, 1, 1, 1, 4"), body), ErrorCode::unsupported, ", ...)");
+  expect_fault(npy("{'descr': [('x', '<f8')], }", body), ErrorCode::unsupported, "structured");
 }
 
 TEST(Npy, EveryCutIsAnError) {

@@ -25,7 +25,7 @@ Table read(const std::string& file, Format format, const RunOptions& run = {}) {
   return read_vecs({{copy.data(), copy.size()}, nullptr, "x.vecs"}, format, run);
 }
 
-void expect_error(const std::string& file, Format format, const std::string& part) {
+void expect_fault(const std::string& file, Format format, const std::string& part) {
   try {
     read(file, format);
     ADD_FAILURE() << "no error, expected " << part;
@@ -63,17 +63,17 @@ TEST(Vecs, BytesAndIntegers) {
 
 TEST(Vecs, BadRows) {
   for (const Format format : {Format::fvecs, Format::bvecs, Format::ivecs}) {
-    expect_error("", format, "empty");
-    expect_error("abc", format, "row 0 at byte 0 has 3 bytes");
-    expect_error(row<float>(-2, {1, 2}), format, "row 0 at byte 0 has the impossible length -2");
-    expect_error(row<float>(0, {}), format, "impossible length 0");
-    expect_error(row<float>(INT32_MAX, {1, 2}), format, "row 0 at byte 0 is cut off: 2147483647 values need");
+    expect_fault("", format, "empty");
+    expect_fault("abc", format, "row 0 at byte 0 has 3 bytes");
+    expect_fault(row<float>(-2, {1, 2}), format, "row 0 at byte 0 has the impossible length -2");
+    expect_fault(row<float>(0, {}), format, "impossible length 0");
+    expect_fault(row<float>(INT32_MAX, {1, 2}), format, "row 0 at byte 0 is cut off: 2147483647 values need");
   }
-  expect_error(row<float>(2, {1, 2}) + row<float>(3, {1, 2, 3}), Format::fvecs,
+  expect_fault(row<float>(2, {1, 2}) + row<float>(3, {1, 2, 3}), Format::fvecs,
                "row 1 at byte 12 has 3 values, the first row has 2");
-  expect_error(row<float>(2, {1, 2}) + row<float>(2, {1}), Format::fvecs,
+  expect_fault(row<float>(2, {1, 2}) + row<float>(2, {1}), Format::fvecs,
                "row 1 at byte 12 is cut off: 2 values need 8 bytes, 4 are left");
-  expect_error(row<std::uint8_t>(2, {1, 2}) + "xyz", Format::bvecs, "row 1 at byte 6 has 3 bytes");
+  expect_fault(row<std::uint8_t>(2, {1, 2}) + "xyz", Format::bvecs, "row 1 at byte 6 has 3 bytes");
 }
 
 TEST(Vecs, ManyRowsAndLimits) {

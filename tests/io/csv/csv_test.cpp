@@ -44,7 +44,7 @@ std::vector<std::string> texts(const Column& column) {
 using Texts = std::vector<std::string>;
 
 // Expects the error and its place; returns the message.
-std::string expect_error(std::string_view text, ErrorCode code, std::int64_t line, std::int64_t column,
+std::string expect_fault(std::string_view text, ErrorCode code, std::int64_t line, std::int64_t column,
                          const ReadOptions& options = {}, const Schema* schema = nullptr) {
   try {
     read(text, options, schema);
@@ -147,7 +147,7 @@ TEST(Csv, DecimalMark) {
   expect_numbers(table.columns[0], {1.5, -0.25, 0.5});
   EXPECT_TRUE(read("a;b\n1.5;x\n", options).columns[0].nominal());
   options.separator = ',';
-  expect_error("a,b\n", ErrorCode::invalid_argument, 0, 0, options);
+  expect_fault("a,b\n", ErrorCode::invalid_argument, 0, 0, options);
 }
 
 TEST(Csv, HeaderYesNoAutomaticAndNames) {
@@ -173,9 +173,9 @@ TEST(Csv, HeaderYesNoAutomaticAndNames) {
   EXPECT_EQ(read("\"1\",\"2\"\n3,4\n", options).n_rows, 2);
   EXPECT_EQ(read("\n1\n", {.separator = ',', .names = {"x"}}).n_rows, 2);  // an empty line is a missing value
   options.names = {"x"};
-  expect_error("a,b\n", ErrorCode::invalid_argument, 0, 0, options);
+  expect_fault("a,b\n", ErrorCode::invalid_argument, 0, 0, options);
   options.names = {"x", "x"};
-  expect_error("a,b\n", ErrorCode::invalid_argument, 0, 0, options);
+  expect_fault("a,b\n", ErrorCode::invalid_argument, 0, 0, options);
 }
 
 TEST(Csv, MissingTokensCanBeNumbers) {
@@ -239,7 +239,7 @@ TEST(Csv, DeclaredTypes) {
   const Table table = read("a,b\n01,1\n1,\n1.0,3\n", options);
   EXPECT_EQ(table.columns[0].values, (Texts{"01", "1", "1.0"}));
   expect_numbers(table.columns[1], {1, kNaN, 3});
-  const std::string message = expect_error("a,b\n1,2\n1, 1x\n", ErrorCode::invalid_data, 3, 4, options);
+  const std::string message = expect_fault("a,b\n1,2\n1, 1x\n", ErrorCode::invalid_data, 3, 4, options);
   EXPECT_TRUE(contains(message, "t.csv:3:4: column 'b': '1x' is not a number")) << message;
   options.target = "b";
   options.target_is_nominal = true;
@@ -263,13 +263,13 @@ TEST(Csv, SchemaGivesTypesValuesAndOrder) {
   ReadOptions no;
   no.header = Header::no;
   EXPECT_EQ(read("1,1970-01-01,no\n", no, &schema).columns[2].name, "label");
-  std::string message = expect_error("x,when,label\n1,,maybe\n", ErrorCode::invalid_data, 2, 4, {}, &schema);
+  std::string message = expect_fault("x,when,label\n1,,maybe\n", ErrorCode::invalid_data, 2, 4, {}, &schema);
   EXPECT_TRUE(contains(message, "column 'label': 'maybe' is not among the schema's values")) << message;
-  message = expect_error("x,when,label\n1,2001-02-29,yes\n", ErrorCode::invalid_data, 2, 3, {}, &schema);
+  message = expect_fault("x,when,label\n1,2001-02-29,yes\n", ErrorCode::invalid_data, 2, 3, {}, &schema);
   EXPECT_TRUE(contains(message, "'2001-02-29' is not an ISO date")) << message;
-  message = expect_error("x,wen,label\n", ErrorCode::invalid_data, 0, 0, {}, &schema);
+  message = expect_fault("x,wen,label\n", ErrorCode::invalid_data, 0, 0, {}, &schema);
   EXPECT_TRUE(contains(message, "'wen' is not in the schema (did you mean 'when'?)")) << message;
-  expect_error("x,when\n", ErrorCode::invalid_data, 0, 0, {}, &schema);
+  expect_fault("x,when\n", ErrorCode::invalid_data, 0, 0, {}, &schema);
 }
 
 TEST(Csv, SchemaTokenReplacesTheDefaults) {
@@ -294,13 +294,13 @@ TEST(Csv, Encodings) {
       big("\0a\0\n\xD8\x3D\xDE\x00", 8);
   EXPECT_EQ(read(little, options).columns[0].values, (Texts{"\U0001F600"}));
   EXPECT_EQ(read(big, options).columns[0].values, (Texts{"\U0001F600"}));
-  const std::string message = expect_error(little, ErrorCode::invalid_data, 0, 0);
+  const std::string message = expect_fault(little, ErrorCode::invalid_data, 0, 0);
   EXPECT_TRUE(contains(message, "UTF-16")) << message;
-  expect_error(std::string("\xFF\xFE"
+  expect_fault(std::string("\xFF\xFE"
                            "a\0\n\0\x3D\xD8x\0",
                            10),
                ErrorCode::invalid_data, 2, 1, options);
-  expect_error(std::string("\xFF\xFE"
+  expect_fault(std::string("\xFF\xFE"
                            "a\0b",
                            5),
                ErrorCode::invalid_data, 1, 2, options);
@@ -308,23 +308,23 @@ TEST(Csv, Encodings) {
 
 TEST(Csv, ErrorsNameTheirPlace) {
   using enum ErrorCode;
-  std::string message = expect_error("a,b\n1,2\n3\n", invalid_data, 3, 1);
+  std::string message = expect_fault("a,b\n1,2\n3\n", invalid_data, 3, 1);
   EXPECT_TRUE(contains(message, "t.csv:3:1: expected 2 fields, found 1")) << message;
-  message = expect_error("a,b\n\"x\ny\",2\n3,4,5\n", invalid_data, 4, 5);
+  message = expect_fault("a,b\n\"x\ny\",2\n3,4,5\n", invalid_data, 4, 5);
   EXPECT_TRUE(contains(message, "expected 2 fields, found 3")) << message;
-  message = expect_error("a,b\n1,\"2\n3,4\n", invalid_data, 2, 3);
+  message = expect_fault("a,b\n1,\"2\n3,4\n", invalid_data, 2, 3);
   EXPECT_TRUE(contains(message, "never closed")) << message;
-  expect_error("a,b\nö,\"2\"x\n", invalid_data, 2, 6);
-  message = expect_error("a,b,a\n1,2,3\n", invalid_data, 1, 5);
+  expect_fault("a,b\nö,\"2\"x\n", invalid_data, 2, 6);
+  message = expect_fault("a,b,a\n1,2,3\n", invalid_data, 1, 5);
   EXPECT_TRUE(contains(message, "'a'")) << message;
-  message = expect_error(std::string_view("a,b\n1,\0\n", 8), invalid_data, 2, 3);
+  message = expect_fault(std::string_view("a,b\n1,\0\n", 8), invalid_data, 2, 3);
   EXPECT_TRUE(contains(message, "NUL")) << message;
-  message = expect_error("a,b\n1,\xFF\n", invalid_data, 2, 3);
+  message = expect_fault("a,b\n1,\xFF\n", invalid_data, 2, 3);
   EXPECT_TRUE(contains(message, "0xff")) << message;
-  expect_error("a\xC3,b\n1,2\n", invalid_data, 1, 2);
-  expect_error("", invalid_data, 0, 0);
-  expect_error("\n \n", invalid_data, 0, 0);
-  expect_error("\"a", invalid_data, 1, 1);
+  expect_fault("a\xC3,b\n1,2\n", invalid_data, 1, 2);
+  expect_fault("", invalid_data, 0, 0);
+  expect_fault("\n \n", invalid_data, 0, 0);
+  expect_fault("\"a", invalid_data, 1, 1);
 }
 
 TEST(Csv, HeaderWithoutRowsIsATable) {
@@ -446,7 +446,7 @@ TEST(Csv, Utf16WithoutAMarkIsNamed) {
                                   "\0a\0,\0b\0\n\0"
                                   "1\0,\0"
                                   "2\0\n"s}) {
-    const std::string message = expect_error(text, ErrorCode::invalid_data, 0, 0);
+    const std::string message = expect_fault(text, ErrorCode::invalid_data, 0, 0);
     EXPECT_TRUE(contains(message, "looks like UTF-16 without a byte order mark")) << message;
   }
 }

@@ -19,7 +19,6 @@
 namespace stope {
 namespace {
 
-using device_prediction_cases::Case;
 using device_prediction_cases::Predictions;
 using device_prediction_cases::random_case;
 using device_prediction_cases::stayed;
@@ -41,7 +40,8 @@ class DevicePredictionsCuda : public NeedsGpu {
     for (const char* name : {"STOPE_BACKEND", "STOPE_TILE_QUERIES", "STOPE_DEVICE_ROWS"}) unsetenv(name);
   }
   /// `place`: where the rows lie, if they are there already or on their way.
-  Predictions predict(const Case& job, void* stream = nullptr, const Array* place = nullptr) const {
+  Predictions predict(const device_prediction_cases::Case& job, void* stream = nullptr,
+                      const Array* place = nullptr) const {
     std::unique_ptr<Array> own;
     if (place == nullptr) own = std::make_unique<Array>(*driver_, job.query.bytes());
     const Array& rows = place == nullptr ? *own : *place;
@@ -54,10 +54,10 @@ class DevicePredictionsCuda : public NeedsGpu {
     ours.values = values.values<double>();
     return ours;
   }
-  Case usual_case(int n_classes) const {
+  device_prediction_cases::Case usual_case(int n_classes) const {
     for (std::uint64_t seed = 1; seed < 200; ++seed) {
       Random random(seed);
-      Case job = random_case(random, 3000, 500, 8, 20, n_classes);
+      device_prediction_cases::Case job = random_case(random, 3000, 500, 8, 20, n_classes);
       if (job.train.n_rows > 1000 && stayed(predict(job).report) && !job.vote.exclude_self) return job;
     }
     throw std::runtime_error("no predictions stay on the GPU");
@@ -73,7 +73,7 @@ TEST_F(DevicePredictionsCuda, PredictionsAreThoseOfRowsOnTheHost) {
   for (int round = 0; round < n_rounds; ++round) {
     SCOPED_TRACE(round);
     const auto n_columns = 1 + static_cast<std::int64_t>(random.below(40));
-    const Case job =
+    const device_prediction_cases::Case job =
         random_case(random, round % 3 == 0 ? 6000 : 300, 600, n_columns, 128, classes[random.below(classes.size())]);
     if (random.below(3) == 0) setenv("STOPE_TILE_QUERIES", "100", 1);
     if (random.below(4) == 0) setenv("STOPE_DEVICE_ROWS", "900", 1);
@@ -92,7 +92,7 @@ TEST_F(DevicePredictionsCuda, PredictionsAreThoseOfRowsOnTheHost) {
 // host function has returned.
 TEST_F(DevicePredictionsCuda, RowsMayStillBeOnTheirWay) {
   for (const int n_classes : {0, 5}) {
-    const Case job = usual_case(n_classes);
+    const device_prediction_cases::Case job = usual_case(n_classes);
     const Stream stream(*driver_);
     const Array values(*driver_, job.query.bytes()), place(*driver_, std::vector<char>(job.query.bytes().size(), 0));
     std::atomic<bool> slept = false;
@@ -111,7 +111,7 @@ TEST_F(DevicePredictionsCuda, RowsMayStillBeOnTheirWay) {
 }
 
 TEST_F(DevicePredictionsCuda, SeveralThreadsPredictAtOnce) {
-  const Case job = usual_case(7);
+  const device_prediction_cases::Case job = usual_case(7);
   std::vector<Predictions> ours(4);
   {
     std::vector<std::jthread> threads;
@@ -129,7 +129,7 @@ TEST_F(DevicePredictionsCuda, SeveralThreadsPredictAtOnce) {
 }
 
 TEST_F(DevicePredictionsCuda, MemoryOfTheHostIsRefused) {
-  const Case job = usual_case(2);
+  const device_prediction_cases::Case job = usual_case(2);
   const Array rows(*driver_, job.query.bytes());
   Predictions host = job.blank();
   host.values.resize(host.codes.size() * 2);

@@ -18,7 +18,6 @@
 namespace stope {
 namespace {
 
-using device_prediction_cases::Case;
 using device_prediction_cases::Predictions;
 using device_prediction_cases::random_case;
 using device_prediction_cases::stayed;
@@ -29,7 +28,8 @@ class FakeCallerPredictions : public testing::Test, protected WithFakePlugin {
  protected:
   FakeCallerPredictions() : WithFakePlugin("filters", "cuda") {}
 
-  static Predictions predict(const Case& job, const RunOptions& run, int rows_on = kGpu, int predictions_on = kGpu) {
+  static Predictions predict(const device_prediction_cases::Case& job, const RunOptions& run, int rows_on = kGpu,
+                             int predictions_on = kGpu) {
     const std::vector<char> memory = job.query.bytes();  // host memory stands in for GPU memory
     Predictions ours = job.blank();
     const PredictionArrays out{ours.codes.data(), ours.values.empty() ? nullptr : ours.values.data(), predictions_on};
@@ -37,10 +37,10 @@ class FakeCallerPredictions : public testing::Test, protected WithFakePlugin {
     return ours;
   }
   // A case that the fake filter answers in place.
-  static Case usual_case(int n_classes, std::uint64_t seed = 1) {
+  static device_prediction_cases::Case usual_case(int n_classes, std::uint64_t seed = 1) {
     for (const std::uint64_t last = seed + 200; seed < last; ++seed) {
       Random random(seed);
-      Case job = random_case(random, 300, 120, 3, 10, n_classes);
+      device_prediction_cases::Case job = random_case(random, 300, 120, 3, 10, n_classes);
       if (job.train.n_rows > 50 && stayed(predict(job, {}).report) && !job.vote.exclude_self) return job;
     }
     throw std::runtime_error("no predictions stay on the GPU");
@@ -55,7 +55,8 @@ TEST_F(FakeCallerPredictions, PredictionsAreThoseOfRowsOnTheHost) {
   const std::vector<int> classes = {0, 0, 1, 2, 3, 40, 127, 128, 200};
   for (int round = 0; round < 200; ++round) {
     SCOPED_TRACE(round);
-    const Case job = random_case(random, 300, 150, 3, 30, classes[random.below(classes.size())]);
+    const device_prediction_cases::Case job =
+        random_case(random, 300, 150, 3, 30, classes[random.below(classes.size())]);
     set_size("STOPE_TILE_QUERIES", 1 + random.below(80));
     if (random.below(4) == 0) setenv("STOPE_DEVICE_ROWS", "90", 1);
     if (random.below(4) == 0) setenv("STOPE_FAKE", "differences", 1);
@@ -80,7 +81,7 @@ TEST_F(FakeCallerPredictions, RowsAndPredictionsLieOnEitherSide) {
   Random random(52);
   for (int round = 0; round < 60; ++round) {
     SCOPED_TRACE(round);
-    const Case job = random_case(random, 300, 100, 3, 20, round % 4);
+    const device_prediction_cases::Case job = random_case(random, 300, 100, 3, 20, round % 4);
     const int rows_on = round % 3 == 0 ? kGpu : -1, predictions_on = round % 3 == 1 ? kGpu : -1;
     const Predictions ours = predict(job, run_, rows_on, predictions_on);
     ASSERT_NO_FATAL_FAILURE(device_prediction_cases::expect_the_processors(job, ours));
@@ -92,7 +93,7 @@ TEST_F(FakeCallerPredictions, RowsAndPredictionsLieOnEitherSide) {
 TEST_F(FakeCallerPredictions, NeitherRowsNorListsNorPredictionsCrossTheBus) {
   for (const int n_classes : {0, 5}) {
     for (const bool values : {true, false}) {
-      Case job = usual_case(n_classes);
+      device_prediction_cases::Case job = usual_case(n_classes);
       if (n_classes > 0) job.vote.confidences = values ? Confidences::all : Confidences::none;
       for (std::size_t i = 0; i < job.query.values.size(); ++i) job.query.values[i] = 0.25;  // it has a bound for these
       predict(job, run_);                                                                    // the table is on the GPU
@@ -109,7 +110,7 @@ TEST_F(FakeCallerPredictions, NeitherRowsNorListsNorPredictionsCrossTheBus) {
 
 TEST_F(FakeCallerPredictions, NoRoomForVotesLeavesThemToTheHost) {
   for (const int n_classes : {0, 4}) {
-    const Case job = usual_case(n_classes);
+    const device_prediction_cases::Case job = usual_case(n_classes);
     setenv("STOPE_TILE_QUERIES", "25", 1);
     int recovered = 0;
     for (std::int64_t n = 1; n < 40; ++n) {
@@ -130,7 +131,7 @@ TEST_F(FakeCallerPredictions, NoRoomForVotesLeavesThemToTheHost) {
 }
 
 TEST_F(FakeCallerPredictions, ALostGpuIsReportedWhereverItHappens) {
-  const Case job = usual_case(3);
+  const device_prediction_cases::Case job = usual_case(3);
   setenv("STOPE_TILE_QUERIES", "20", 1);
   int lost = 0;
   for (std::int64_t n = 1;; ++n) {
@@ -152,7 +153,7 @@ TEST_F(FakeCallerPredictions, ALostGpuIsReportedWhereverItHappens) {
 }
 
 TEST_F(FakeCallerPredictions, SeveralThreadsPredictAtOnce) {
-  const Case job = usual_case(6);
+  const device_prediction_cases::Case job = usual_case(6);
   setenv("STOPE_TILE_QUERIES", "9", 1);
   std::vector<Predictions> ours(5);
   {

@@ -20,7 +20,6 @@
 namespace stope {
 namespace {
 
-using device_array_cases::Case;
 using device_array_cases::Lists;
 using device_array_cases::Rows;
 using gpu_memory::Array;
@@ -30,9 +29,9 @@ using gpu_memory::Stream;
 constexpr int kGpu = 0;
 
 /// Has more rows than 6, so that there are 6 neighbours.
-Case usual_case(std::uint64_t seed) {
+device_array_cases::Case usual_case(std::uint64_t seed) {
   Random random(seed);
-  Case job;
+  device_array_cases::Case job;
   while (job.train.n_rows < 1000 || !job.query.floating()) {
     job = device_array_cases::random_case(random, 3000, 500, 8);
   }
@@ -74,7 +73,8 @@ TEST_F(DeviceArraysCuda, ListsAreThoseOfRowsOnTheHost) {
   for (int round = 0; round < n_rounds; ++round) {
     SCOPED_TRACE(round);
     const auto n_columns = 1 + static_cast<std::int64_t>(random.below(40));
-    Case job = device_array_cases::random_case(random, round % 3 == 0 ? 6000 : 300, 600, n_columns, 128);
+    device_array_cases::Case job =
+        device_array_cases::random_case(random, round % 3 == 0 ? 6000 : 300, 600, n_columns, 128);
     if (random.below(5) == 0 && job.options.compat == Compat::none) job.options.metric.name = "manhattan";
     if (random.below(3) == 0) setenv("STOPE_TILE_QUERIES", "100", 1);
     if (random.below(4) == 0) setenv("STOPE_DEVICE_ROWS", "900", 1);
@@ -93,7 +93,7 @@ TEST_F(DeviceArraysCuda, ListsAreThoseOfRowsOnTheHost) {
 TEST_F(DeviceArraysCuda, AnIndexOfRowsOnAGpu) {
   Random random(42);
   for (int round = 0; round < rounds(); ++round) {
-    const Case job = device_array_cases::random_case(random, 3000, 200, 10);
+    const device_array_cases::Case job = device_array_cases::random_case(random, 3000, 200, 10);
     KnnIndex index;
     {
       const Array values = put(job.train);
@@ -109,7 +109,7 @@ TEST_F(DeviceArraysCuda, AnIndexOfRowsOnAGpu) {
 TEST_F(DeviceArraysCuda, RowsAndListsLieOnEitherSide) {
   Random random(45);
   for (int round = 0; round < 2 * rounds(); ++round) {
-    const Case job = device_array_cases::random_case(random, 3000, 300, 8);
+    const device_array_cases::Case job = device_array_cases::random_case(random, 3000, 300, 8);
     const KnnIndex index = KnnIndex::fit(job.train.table(), job.options);
     Lists ours(job.query.n_rows * job.search.n_neighbors);
     if (round % 2 == 0) {
@@ -129,7 +129,7 @@ TEST_F(DeviceArraysCuda, RowsAndListsLieOnEitherSide) {
 }
 
 TEST_F(DeviceArraysCuda, ReleasedDevicesAreFilledAgain) {
-  const Case job = usual_case(46);
+  const device_array_cases::Case job = usual_case(46);
   const KnnIndex index = KnnIndex::fit(job.train.table());
   search(index, job.query, job.search);
   index.release_devices();
@@ -139,7 +139,7 @@ TEST_F(DeviceArraysCuda, ReleasedDevicesAreFilledAgain) {
 // The caller's stream still has work queued when the search is called: rows are copied to their place only after a slow
 // host function has returned.
 TEST_F(DeviceArraysCuda, RowsMayStillBeOnTheirWay) {
-  const Case job = usual_case(43);
+  const device_array_cases::Case job = usual_case(43);
   const KnnIndex index = KnnIndex::fit(job.train.table());
   const Stream stream(*driver_);
   search(index, job.query, job.search, stream.get());  // makes the table's images
@@ -165,7 +165,7 @@ TEST_F(DeviceArraysCuda, RowsMayStillBeOnTheirWay) {
 }
 
 TEST_F(DeviceArraysCuda, SeveralThreadsSearchAtOnce) {
-  const Case job = usual_case(44);
+  const device_array_cases::Case job = usual_case(44);
   const KnnIndex index = KnnIndex::fit(job.train.table());
   std::vector<Lists> ours(4, Lists(0));
   {

@@ -23,7 +23,6 @@
 namespace stope {
 namespace {
 
-using device_array_cases::Case;
 using device_array_cases::Lists;
 using device_array_cases::Rows;
 using gpu_memory::Array;
@@ -122,7 +121,8 @@ TEST_F(FitFromGpuCuda, ListsAreThoseOfRowsOnTheHost) {
   for (int round = 0; round < n_rounds; ++round) {
     SCOPED_TRACE(round);
     const auto n_columns = 1 + static_cast<std::int64_t>(random.below(100));
-    const Case job = device_array_cases::random_case(random, round % 3 == 0 ? 6000 : 300, 400, n_columns, 128);
+    const device_array_cases::Case job =
+        device_array_cases::random_case(random, round % 3 == 0 ? 6000 : 300, 400, n_columns, 128);
     if (random.below(3) == 0) setenv("STOPE_TILE_QUERIES", "100", 1);
     const Stream stream(*driver_);
     void* const theirs_or_none = random.below(2) == 0 ? stream.get() : nullptr;
@@ -143,7 +143,7 @@ TEST_F(FitFromGpuCuda, ListsAreThoseOfRowsOnTheHost) {
 TEST_F(FitFromGpuCuda, LeavesTheTableThereForTheReference) {
   Random random(85);
   for (const std::int64_t n : {std::int64_t{900}, std::int64_t{20000}}) {
-    Case job;
+    device_array_cases::Case job;
     job.train = device_array_cases::random_rows(random, n, 40, true, ElementType::float64);
     job.query = device_array_cases::random_rows(random, 90, 40, true, ElementType::float64);
     for (std::size_t i = 0; i < job.query.values.size() / 2; ++i) job.query.values[i] += 1e9;
@@ -185,7 +185,7 @@ TEST_F(FitFromGpuCuda, RowsMayStillBeOnTheirWay) {
 // Some threads want the rows on the host while others search on the GPU.
 TEST_F(FitFromGpuCuda, SeveralThreadsSearchAtOnce) {
   Random random(84);
-  Case job;
+  device_array_cases::Case job;
   job.train = device_array_cases::random_rows(random, 5000, 12, false, ElementType::float32);
   job.query = device_array_cases::random_rows(random, 700, 12, false, ElementType::float32);
   job.search = {.n_neighbors = 6};

@@ -24,7 +24,6 @@
 namespace stope {
 namespace {
 
-using device_array_cases::Case;
 using device_array_cases::Lists;
 using device_array_cases::Rows;
 
@@ -69,7 +68,7 @@ TEST_F(FakeFitFromGpu, ListsAndAttributesAreThoseOfRowsOnTheHost) {
   int stayed = 0;
   for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE(round);
-    const Case job = device_array_cases::random_case(random, 300, 100, 3);
+    const device_array_cases::Case job = device_array_cases::random_case(random, 300, 100, 3);
     set_size("STOPE_TILE_QUERIES", 1 + random.below(80));
     run_.device = std::vector<std::string>{"auto", "cuda", "cuda:1", "cuda:1,1", "cpu"}[random.below(5)];
     if (run_.device == "cpu") unsetenv("STOPE_BACKEND");
@@ -108,7 +107,7 @@ TEST_F(FakeFitFromGpu, TheTableIsNotCopiedToTheHost) {
     EXPECT_LT(bytes.to_host(), kTable / 10);
     EXPECT_EQ(bytes.to_gpu(), 0);
     const CountedBytes after;
-    Case job;
+    device_array_cases::Case job;
     job.query = query;
     job.search = search_for;
     device_array_cases::expect_the_processors(index, job, lists);  // the CPU wants the rows
@@ -144,7 +143,7 @@ TEST_F(FakeFitFromGpu, PredictionsComeWithoutTheTableOnTheHost) {
 // The reference on the GPU answers them from the rows that are there.
 TEST_F(FakeFitFromGpu, QueriesWithoutACertificateAndRadiusSearchesLeaveTheTableThere) {
   const Rows train = numbers(3000, 3);
-  Case job;
+  device_array_cases::Case job;
   job.query = numbers(60, 3);
   for (std::size_t i = 0; i < 30; i += 3) job.query.values[i] = 0.65625;  // the fake filter has no bound for such
   job.search = {.n_neighbors = 4};
@@ -185,7 +184,7 @@ TEST_F(FakeFitFromGpu, OtherRowsGoToTheHostAtOnce) {
 
 TEST_F(FakeFitFromGpu, ReleasedDevicesHaveLeftTheRowsOnTheHost) {
   const Rows train = numbers(400, 3);
-  Case job;
+  device_array_cases::Case job;
   job.query = numbers(50, 3);
   job.search = {.n_neighbors = 3};
   const KnnIndex index = fit(train);
@@ -213,7 +212,7 @@ TEST_F(FakeFitFromGpu, TheTrainingTableComesBackValueForValue) {
 // Some threads want the rows on the host while others search on the GPU.
 TEST_F(FakeFitFromGpu, SeveralThreadsSearchAtOnce) {
   const Rows train = numbers(300, 3);
-  Case job;
+  device_array_cases::Case job;
   job.query = numbers(60, 3);
   job.search = {.n_neighbors = 5};
   setenv("STOPE_TILE_QUERIES", "9", 1);
@@ -235,7 +234,7 @@ TEST_F(FakeFitFromGpu, SeveralThreadsSearchAtOnce) {
 
 TEST_F(FakeFitFromGpu, ALostGpuIsReportedWhereverItHappens) {
   const Rows train = numbers(200, 3);
-  Case job;
+  device_array_cases::Case job;
   job.query = numbers(60, 3);
   job.search = {.n_neighbors = 4};
   const KnnIndex theirs = KnnIndex::fit(train.table());
@@ -261,7 +260,7 @@ TEST_F(FakeFitFromGpu, ALostGpuIsReportedWhereverItHappens) {
 
 TEST_F(FakeFitFromGpu, NoRoomOnTheGpuSendsTheRowsToTheHost) {
   const Rows train = numbers(200, 3);
-  Case job;
+  device_array_cases::Case job;
   job.query = numbers(60, 3);
   job.search = {.n_neighbors = 4};
   const KnnIndex theirs = KnnIndex::fit(train.table());
