@@ -41,7 +41,8 @@ suite_asan() { build asan && unit_tests asan 2000; }
 # programs whose threads are all started by code that the others test: goldens, bad tables, generators, the command line.
 in_threads='^(base|device|table|io|knn|gram|stats|normalize|discretize|tree|impute|predict|eval|model|jobs|capi|[a-z]+_fake)_test$'
 in_one_thread='Score.*:CsvKernels.*:RankTexts.*:JsonMembers.*:OptionRanges.*:PlainPairs.*:EncodeKernels.*:ExactMath.*'
-in_one_thread+=':ModelTest.ChangesUnder*:ModelTest.EveryFlipped*'
+in_one_thread+=':ModelTest.ChangesUnder*:ModelTest.EveryFlipped*:Exact/SpecialPairs.HaveTheOracles*:Gram.RowsOfMoreThan*'
+in_one_thread+=':FilterBounds.ValuesOnTheGrid*:*.AutoTakesAGpuThatPaysAndGivesUp*'
 suite_tsan() { STOPE_TEST_PROGRAMS=$in_threads build tsan && GTEST_FILTER=-$in_one_thread unit_tests tsan 1000; }
 # Runs bad input once more, where a wrong read or an overflow is sure to be seen.
 suite_cli_asan() {

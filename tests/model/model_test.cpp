@@ -312,7 +312,7 @@ TEST_F(ModelTest, SummaryNamesWhatIsInside) {
   EXPECT_FALSE(is_model_file(put("empty", "")));
 }
 
-// All flips and truncations are tried: a checksum that skipped a byte anywhere would let one through.
+// A plain build tries all flips and truncations: a checksum that skipped a byte anywhere would let one through.
 TEST_F(ModelTest, EveryFlippedBitAndEveryTruncationIsRefused) {
   for (const Model& model : small_models()) {
     save(model, "a.stope");
@@ -328,6 +328,7 @@ TEST_F(ModelTest, EveryFlippedBitAndEveryTruncationIsRefused) {
     };
     std::string damaged = whole;
     for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+      if (!chosen(static_cast<std::int64_t>(bit))) continue;
       const auto mask = static_cast<char>(1 << (bit % 8));
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ mask);
       ASSERT_TRUE(refused(damaged)) << "bit " << bit;
@@ -393,13 +394,13 @@ bool is_used(const Model& model) {
 
 // Whatever a byte becomes under a checksum that fits, the result is an error or a model that predicts or says why not.
 TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
-  const std::int64_t step = std::max<std::int64_t>(1, 100 / std::max<std::int64_t>(effort(), 1));
+  const std::size_t step = effort() < 100 ? 7 : 1;  // 7 changes each of the eight bytes of a number somewhere
   for (const Model& model : small_models()) {
     save(model, "a.stope");
     const std::string whole = content("a.stope");
     EXPECT_TRUE(is_used(model)) << model.kind();
     std::int64_t refused = 0, read = 0, used = 0;
-    for (std::size_t at = 8; at + 8 < whole.size(); at += static_cast<std::size_t>(step)) {
+    for (std::size_t at = 8; at + 8 < whole.size(); at += step) {
       for (const int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
         std::string changed = whole;
         changed[at] = static_cast<char>(value);

@@ -186,8 +186,10 @@ TEST_P(SpecialPairs, HaveTheOraclesDistanceOrAreRefused) {
   const std::string& name = GetParam();
   const std::vector<double> values = special_values();
   const KnnOptions options{{name, {}}, {}, Compat::none};
+  int pair = 0;
   for (const double a : values) {
     for (const double b : values) {
+      if (!chosen(pair++)) continue;
       SCOPED_TRACE(name + " of " + std::to_string(a) + " and " + std::to_string(b));
       const Table train = column_of({a}), query = column_of({b});
       Answer expected;
