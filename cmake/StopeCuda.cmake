@@ -95,6 +95,9 @@ if(STOPE_WITH_CUDA)
   target_compile_options(stope_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:stope_flags,INTERFACE_COMPILE_OPTIONS>>
     $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false -Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off>)
+  if("cuda" IN_LIST STOPE_QUICK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    target_compile_options(stope_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>)
+  endif()
   # One symbol leaves the library: the program may hold another copy of CUDA's runtime, or of ours.
   set_target_properties(stope_cuda PROPERTIES
     CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON

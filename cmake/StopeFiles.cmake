@@ -36,11 +36,15 @@ if(STOPE_WITH_FILES)
   set(STOPE_FILES_TARGET ${PROJECT_SOURCE_DIR}/build/cargo CACHE PATH "Where cargo compiles the plug-in for files")
   set(STOPE_FILES_LIBRARY ${PROJECT_BINARY_DIR}/libstope_files.so)
   message(STATUS "Plug-in for files: ${STOPE_CARGO}")
+  set(_profile release)
+  if("files" IN_LIST STOPE_QUICK)
+    set(_profile quick)
+  endif()
   file(GLOB _files_sources CONFIGURE_DEPENDS ${STOPE_FILES_CRATE}/src/*.rs)
   add_custom_command(OUTPUT ${STOPE_FILES_LIBRARY}
-    COMMAND ${CMAKE_COMMAND} -E env --unset=CARGO_TARGET_DIR ${STOPE_CARGO} build --release --locked --quiet
+    COMMAND ${CMAKE_COMMAND} -E env --unset=CARGO_TARGET_DIR ${STOPE_CARGO} build --profile ${_profile} --locked --quiet
       --manifest-path ${STOPE_FILES_CRATE}/Cargo.toml --target-dir ${STOPE_FILES_TARGET}
-    COMMAND ${CMAKE_COMMAND} -E copy ${STOPE_FILES_TARGET}/release/libstope_files.so ${STOPE_FILES_LIBRARY}
+    COMMAND ${CMAKE_COMMAND} -E copy ${STOPE_FILES_TARGET}/${_profile}/libstope_files.so ${STOPE_FILES_LIBRARY}
     DEPENDS ${_files_sources} ${STOPE_FILES_CRATE}/Cargo.toml ${STOPE_FILES_CRATE}/Cargo.lock
     COMMENT "Building the plug-in for files with cargo" USES_TERMINAL VERBATIM)
   add_custom_target(stope_files ALL DEPENDS ${STOPE_FILES_LIBRARY})

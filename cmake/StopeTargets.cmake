@@ -113,6 +113,9 @@ if(TARGET stope_library_headers)
 endif()
 stope_headers(stope_program_headers PROGRAM)
 
+# Optimising takes several times as long as translating. A build that is not kept may leave it out for what it hardly runs.
+set(STOPE_QUICK "" CACHE STRING "What to compile without optimisation: cli, cuda (the plug-in), files (the plug-in)")
+
 # A build for one run of the tests compiles sources together: their headers are read, and their templates compiled, once.
 set(STOPE_JOIN OFF CACHE STRING "Compile sources several at a time: ON, OFF, or TESTS (those of tests only)")
 set_property(CACHE STOPE_JOIN PROPERTY STRINGS OFF TESTS ON)

@@ -12,6 +12,6 @@ python=OFF
 ! .venv/bin/python -c 'import nanobind' 2>/dev/null || python=ON
 cmake --preset lint -DSTOPE_BUILD_JVM=$jvm -DSTOPE_BUILD_PYTHON=$python >build/lint-configure.log 2>&1 || { cat build/lint-configure.log >&2; exit 1; }
 if command -v cargo-clippy >/dev/null && command -v cargo-fmt >/dev/null; then
-  (cd plugins/files && cargo fmt --check && cargo clippy --quiet --release --locked --target-dir ../../build/cargo -- -D warnings)
+  (cd plugins/files && cargo fmt --check && cargo clippy --quiet --profile quick --locked --target-dir ../../build/cargo -- -D warnings)
 fi
 exec python3 scripts/tidy.py --build build/lint --cache build/tidy-passed "$@"

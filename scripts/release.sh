@@ -2,7 +2,7 @@
 # Builds the release in build/release: library and command line, with --tests also the tests and, where cargo is, the
 # plug-in for files, whose crates take minutes. With an NVIDIA driver it builds the CUDA plug-in, too. make demo, make test
 # and make install share that folder, so that none compiles again what another has compiled. Continuous integration
-# installs nothing, and joins the tests' sources.
+# installs nothing: it joins the tests' sources, and leaves that plug-in unoptimised.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --tests ]; then
@@ -14,8 +14,8 @@ elif [ ! -f build/release/CMakeCache.txt ]; then # tests that are there already 
 fi
 if scripts/has_nvidia_driver.sh; then export STOPE_CUDA=${STOPE_CUDA:-AUTO}; else export STOPE_CUDA=${STOPE_CUDA:-OFF}; fi
 if [ -n "${STOPE_CI:-}" ]; then
-  export STOPE_JOIN=TESTS
+  export STOPE_JOIN=TESTS STOPE_QUICK=files
 else
-  export STOPE_JOIN=OFF
+  export STOPE_JOIN=OFF STOPE_QUICK=''
 fi
 exec scripts/build.sh release

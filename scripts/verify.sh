@@ -33,7 +33,7 @@ unit_tests() { STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E
 # of what another compiler is most likely to compute or to read in another way run.
 by_the_compiler='^(io|knn|gram|stats|discretize|tree|normalize|.*_goldens|exact_math.*)_test$'
 suite_gcc() {
-  STOPE_CUDA=ON STOPE_PYTHON=ON STOPE_QUICK_CLI=ON STOPE_JOIN=TESTS STOPE_TEST_PROGRAMS=$by_the_compiler build gcc all stope_benchmarks &&
+  STOPE_CUDA=ON STOPE_PYTHON=ON STOPE_QUICK='cli;cuda;files' STOPE_JOIN=TESTS STOPE_TEST_PROGRAMS=$by_the_compiler build gcc all stope_benchmarks &&
     unit_tests gcc 3000
 }
 suite_asan() { build asan && unit_tests asan 2000; }
