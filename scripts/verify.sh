@@ -74,11 +74,11 @@ run_suites "$@" -- \
   "checks:format, includes, ABI, docs" \
   "lint:clang-tidy" \
   "gcc:unit tests, gcc, CUDA plug-in" \
-  "wheels:Python, source and wheels" \
   "asan:unit tests, address + undefined" \
   "tsan:unit tests, threads" \
   "cli_asan:command line, sanitized" \
   "python_asan:Python package, sanitized" \
   "sklearn:scikit-learn's own tests" \
-  { "site:documentation site" "page:page of the server" / "spark:Spark" "orange:Orange add-on" } \
+  { "wheels:Python, source and wheels" "site:documentation site" "orange:Orange add-on" / \
+    "page:page of the server" "spark:Spark" } \
   "fuzz:fuzz, 5 s a target"
