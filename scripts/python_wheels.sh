@@ -2,7 +2,8 @@
 # Makes the Python package as it is published, and installs it as users do: scripts/python_wheels.sh [--cuda]
 # The source distribution is unpacked in build/sdist, without git, and wheels are built from it: one for CPython 3.12 and
 # later if there is such an interpreter, one for the interpreter of .venv. They come to lie in build/wheels. Each is
-# installed into an empty environment without a compiler. --cuda builds the plug-in into them, for all GPUs of a release.
+# installed into an empty environment without a compiler. --cuda builds the plug-in into them, for all GPUs of a release
+# or those of STOPE_CUDA_ARCHS (90a-real).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 top=$PWD
@@ -15,8 +16,11 @@ for module in nanobind scikit_build_core build auditwheel; do
 done
 settings=("--config-settings=cmake.args=-DCMAKE_CXX_COMPILER=g++;-DSTOPE_WERROR=ON")
 if [ "${1:-}" = --cuda ]; then
-  archs=$(sed -n 's/.*"STOPE_CUDA_ARCHS": "\([^"]*\)".*/\1/p' CMakePresets.json) # of the preset "ship"
+  archs=${STOPE_CUDA_ARCHS:-$(sed -n 's/.*"STOPE_CUDA_ARCHS": "\([^"]*\)".*/\1/p' CMakePresets.json)} # of the preset "ship"
   export STOPE_CUDA=ON CMAKE_ARGS="-DSTOPE_CUDA_ARCHS=$archs"
+  # The unpacked sources have no .venv, in which CMake would look.
+  nvcc=$(ls "$top"/.venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc 2>/dev/null | head -n 1 || true)
+  [ -z "$nvcc" ] || export CUDACXX=${CUDACXX:-$nvcc}
 fi
 # With these, ccache knows the objects of build/gcc, whose folder lies as deep.
 export CCACHE_BASEDIR=$top CCACHE_DEPEND=1 CMAKE_BUILD_PARALLEL_LEVEL=${STOPE_JOBS:-$(nproc)}

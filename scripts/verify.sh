@@ -33,8 +33,9 @@ unit_tests() { STOPE_CASES=$2 ctest --test-dir "build/$1" -V --no-tests=error -E
 # of what another compiler is most likely to compute or to read in another way run.
 by_the_compiler='^(io|knn|gram|stats|discretize|tree|normalize|.*_goldens|exact_math.*)_test$'
 suite_gcc() {
-  STOPE_CUDA=ON STOPE_PYTHON=ON STOPE_QUICK='cli;cuda;files' STOPE_JOIN=TESTS STOPE_TEST_PROGRAMS=$by_the_compiler build gcc all stope_benchmarks &&
-    unit_tests gcc 3000
+  # Turing and Hopper, between them, compile every branch of the device code.
+  STOPE_CUDA=ON STOPE_CUDA_ARCHS='75-real;90a-real' STOPE_PYTHON=ON STOPE_QUICK='cli;cuda;files' STOPE_JOIN=TESTS \
+    STOPE_TEST_PROGRAMS=$by_the_compiler build gcc all stope_benchmarks && unit_tests gcc 3000
 }
 suite_asan() { build asan && unit_tests asan 2000; }
 # Under the thread sanitizer long tests of one thread do not run, nor those that damage every byte of a model, nor
