@@ -35,7 +35,7 @@ std::int64_t forced_rows() {
 std::int64_t fixed_bytes(std::int64_t n_columns, std::int64_t n_groups, std::int64_t n_rows, std::int64_t vectors) {
   const std::int64_t vector = checked::mul(padded_columns(n_columns), 8);
   const std::int64_t sums = checked::mul(vector, checked::add(checked::mul(n_groups, vectors + 1), vectors + 3));
-  constexpr std::int64_t kMessages = std::int64_t{1} << 19;
+  constexpr std::int64_t kMessages = std::int64_t{1} << 20;
   return checked::add(checked::add(sums, checked::mul(n_rows, 8)), kMessages);
 }
 

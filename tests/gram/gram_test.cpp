@@ -96,7 +96,8 @@ TEST(Gram, RowsOfMoreThanAMillionColumns) {
 // A real GPU gets parts of the rows at a time, and two sessions.
 TEST(Gram, PartsAndSessionsOfAGpu) {
   if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
-  for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1100, 5}, {530, 1030}, {3000, 9001}}) {
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{1100, 5}, {140'000, 6}, {530, 1030}, {3000, 9001}, {1100, 8706}}) {
     GramCase c = make_case(rows, columns, true, 111, Values::wide_range, 3);
     c.shift = c.x;
     RunOptions run;

@@ -24,15 +24,22 @@ class GramKernelsCuda : public NeedsGpuAs<testing::TestWithParam<std::tuple<bool
   void TearDown() override { unsetenv("STOPE_CUDA_SHARED_MEMORY"); }
 };
 
-// Groups fit a block of threads, a row fits a block (24 x 2000 floats with little memory), or a row takes several
-// blocks.
+// Rows are narrow (four widths), groups fit a block of threads, a row fits a block (24 x 2000 floats with little
+// memory), or a row takes several blocks. Some of these have two teams on an H200: in 600 x 9001 of float32, and in 460
+// x 9001 of float64.
 TEST_P(GramKernelsCuda, HaveTheProcessorsBits) {
   const auto& [is_float, is_shifted, has_little] = GetParam();
   std::uint64_t seed = 300;
   for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1, 3},
+                                      {300, 40},
+                                      {200, 100},
+                                      {6400, 200},
+                                      {70, 400},
                                       {37, 700},
                                       {24, 2000},
                                       {19, has_little ? 2500 : 9001},
+                                      {600, 9001},
+                                      {460, 9001},
                                       {17, 5000}}) {
     GramCase c = make_case(rows, columns, is_float, ++seed, Values::wide_range, 3);
     if (is_shifted) c.shift = c.x;

@@ -19,6 +19,7 @@ constexpr int kReservedBytes = 4096;  // shared memory that the kernels hold bes
 void launch(Mode mode, const RowsJob& job, std::int64_t element_bytes, const Layout& layout, double* part_sums,
             cudaStream_t stream) {
   if (job.n == 0) return;
+  if (NarrowRows::suit(job)) return NarrowRows::launch(mode, job, element_bytes, layout, stream);
   (element_bytes == 4 ? launch_float_rows : launch_double_rows)(mode, job, layout, part_sums, stream);
 }
 
@@ -31,12 +32,12 @@ __global__ void add_parts_kernel(double* part_sums, std::int64_t n_parts, std::i
 
 // A block adds `factor` groups of 16 columns. Each thread adds 8 groups of one column. Then the threads of a column,
 // whose number is a power of two, add their sums.
-constexpr int kGroupsOfThread = 8, kMostThreadsOfColumn = 32, kColumnsOfBlock = 16;
+constexpr int kGroupsOfThread = 8, kMostThreadsOfColumn = 32, kColumnsOfBlock = kStripColumns;
 
 __global__ void __launch_bounds__(kMostThreadsOfColumn* kColumnsOfBlock)
     add_groups_kernel(const double* from, std::int64_t n_groups, std::int64_t n_columns, int factor, double* to) {
   __shared__ double sums[kMostThreadsOfColumn][kColumnsOfBlock];
-  const std::int64_t n_strips = n_columns / kColumnsOfBlock;  // columns are padded to whole leaves
+  const std::int64_t n_strips = n_columns / kColumnsOfBlock;
   const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) / n_strips;
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) % n_strips * kColumnsOfBlock + threadIdx.x;
   const int first = static_cast<int>(threadIdx.y) * kGroupsOfThread;

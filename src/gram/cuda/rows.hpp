@@ -22,8 +22,24 @@ struct RowsJob {
   const double* shift;       ///< vectors along the columns have room for whole leaves, and zeros there
   const double* x;
   double* y;     ///< input or output
-  double* sums;  ///< [group][padded column]; a group that began before `first` continues its sums
+  double* sums;  ///< [group][sum_columns()]; a group that began before `first` continues its sums
+
+  /// The groups that the rows belong to: the first, and how many.
+  std::int64_t begin_group() const { return groups.group_of(first); }
+  std::int64_t n_own_groups() const { return groups.group_of(first + n - 1) + 1 - begin_group(); }
 };
+
+/// Columns of a group that launch_add_groups() adds at a time.
+inline constexpr std::int64_t kStripColumns = 16;
+
+/// Rows that NarrowRows multiplies.
+inline constexpr std::int64_t kMostNarrowColumns = 256;
+
+/// Room for the sums of a group: whole leaves, or whole strips where rows are narrow, so that their sums are few.
+STOPE_HD constexpr std::int64_t sum_columns(std::int64_t n_columns) {
+  if (n_columns > kMostNarrowColumns) return padded_columns(n_columns);
+  return (n_columns + kStripColumns - 1) / kStripColumns * kStripColumns;
+}
 
 /// How a GPU is used, within its shared memory.
 struct Layout {
@@ -56,13 +72,21 @@ class ShortGroups {
   static void launch(const RowsJob& job, std::int64_t element_bytes, cudaStream_t stream);
 };
 
+/// For rows so short that a warp multiplies several at once.
+class NarrowRows {
+ public:
+  static bool suit(const RowsJob& job);
+  static void launch(cuda_abi::Mode mode, const RowsJob& job, std::int64_t element_bytes, const Layout& layout,
+                     cudaStream_t stream);
+};
+
 /// For rows that take several blocks. The blocks work on a row together, and exchange their parts of its product.
 class Teams {
  public:
   /// Whether all blocks that a row takes can run at the same time.
   static bool fit(std::int64_t n_columns, std::int64_t element_bytes, const Layout& layout);
-  static std::int64_t exchange_bytes(const Layout& layout);
-  /// `exchange` points to exchange_bytes() on the GPU; it is cleared here.
+  static std::int64_t exchange_bytes();
+  /// `exchange` points to exchange_bytes() on the GPU; what is used of it is cleared here.
   static void launch(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, void* exchange,
                      cudaStream_t stream);
 };

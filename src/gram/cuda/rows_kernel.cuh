@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
 
     int first_stage = 0, parity = 0;
     for (std::int64_t row = range.begin; row < range.end; row += kBatch) {
-      wait_for_copies<kStages - kBatch>();
+      wait_for_leaf<T, kStages - kBatch>();
       double y[kBatch] = {};
       if constexpr (kMode == Mode::transposed) {
 #pragma unroll
@@ -144,8 +144,8 @@ void launch_rows(const RowsJob& job, const Layout& layout, double* part_sums, cu
   const std::int64_t parts = (leaves + warps - 1) / warps;
   std::int64_t first_task = 0, n_tasks = (job.n + kChunkRows - 1) / kChunkRows;
   if (kMode != Mode::multiply) {
-    first_task = job.groups.group_of(job.first);
-    n_tasks = job.groups.group_of(job.first + job.n - 1) + 1 - first_task;
+    first_task = job.begin_group();
+    n_tasks = job.n_own_groups();
   }
   auto* const kernel = rows_kernel<T, kShifted, kMode, kRing>;
   const auto shared = static_cast<int>(warps) * kRing * kBatchBytes;

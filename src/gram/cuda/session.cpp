@@ -30,6 +30,7 @@ GramSession::GramSession(int gpu, const cuda_abi::Spec& spec)
       spec_(spec),
       layout_(layout_of(gpu)),
       padded_(padded_columns(spec.n_columns)),
+      sum_columns_(sum_columns(spec.n_columns)),
       n_groups_(n_groups(spec.n_rows, spec.n_columns)),
       first_row_(group_begin(spec.first_group, spec.n_rows, n_groups_)),
       end_row_(group_begin(spec.end_group, spec.n_rows, n_groups_)),
@@ -39,7 +40,7 @@ GramSession::GramSession(int gpu, const cuda_abi::Spec& spec)
   const std::int64_t parts = n_parts(layout_, spec.n_columns);
   if (parts > 1) {
     if (Teams::fit(spec.n_columns, spec.element_bytes, layout_)) {
-      exchange_ = DeviceBuffer<char>(Teams::exchange_bytes(layout_));
+      exchange_ = DeviceBuffer<char>(Teams::exchange_bytes());
     }
     part_sums_ = DeviceBuffer<double>(checked::mul(spec.held_rows, parts));
   }
@@ -68,11 +69,11 @@ void GramSession::grow(std::int64_t n_vectors) {
   x_ = DeviceBuffer<double>(checked::mul(n_vectors, padded_));
   sums_ = DeviceBuffer<double>(checked::mul(n_vectors, sums_of_vector()));
   host_x_ = PinnedBuffer<double>(n_vectors * padded_);
-  host_sums_ = PinnedBuffer<double>(checked::mul(n_vectors, n_blocks() * padded_));
+  host_sums_ = PinnedBuffer<double>(checked::mul(n_vectors, n_blocks() * sum_columns_));
   if (halves_[0].size() == 0) {
     const std::int64_t first = (n_session_groups() + 1) / 2;
-    halves_[0] = DeviceBuffer<double>(first * padded_);
-    halves_[1] = DeviceBuffer<double>(((first + 1) / 2) * padded_);
+    halves_[0] = DeviceBuffer<double>(first * sum_columns_);
+    halves_[1] = DeviceBuffer<double>(((first + 1) / 2) * sum_columns_);
   }
 }
 
@@ -170,7 +171,7 @@ const double* GramSession::add_groups(std::int64_t vector) {
   for (int turn = 0; left > 1 && n > 1; turn ^= 1) {
     const int factor = static_cast<int>(std::min<std::int64_t>(left, kMostFactor));
     double* const to = halves_[turn].data();
-    launch_add_groups(from, n, padded_, factor, layout_, to, compute_.get());
+    launch_add_groups(from, n, sum_columns_, factor, layout_, to, compute_.get());
     from = to;
     n = (n + factor - 1) / factor;
     left /= factor;
@@ -179,9 +180,17 @@ const double* GramSession::add_groups(std::int64_t vector) {
 }
 
 void GramSession::download_sums(std::int64_t n_vectors) {
-  const std::int64_t size = n_blocks() * padded_;
+  const std::int64_t size = n_blocks() * sum_columns_;
   for (std::int64_t v = 0; v < n_vectors; ++v) {
     copy(host_sums_.data() + v * size, add_groups(v), size, cudaMemcpyDeviceToHost, compute_.get());
+  }
+}
+
+// Copies the sums to the caller's places of whole leaves.
+void GramSession::hand_out_sums(std::int64_t n_vectors, double* sums) const {
+  for (std::int64_t block = 0; block < n_vectors * n_blocks(); ++block, sums += padded_) {
+    std::copy_n(host_sums_.data() + block * sum_columns_, sum_columns_, sums);
+    std::fill(sums + sum_columns_, sums + padded_, 0.0);
   }
 }
 
@@ -194,7 +203,7 @@ void GramSession::finish(double* y, double* sums) {
   }
   download_sums(n_vectors_);
   compute_.wait();
-  std::copy_n(host_sums_.data(), n_vectors_ * n_blocks() * padded_, sums);
+  hand_out_sums(n_vectors_, sums);
 }
 
 // Returns one pass as a graph, which the first call records. For a small matrix the launches take longer than the work.
@@ -257,7 +266,7 @@ void GramSession::replay(const double* x, double* sums) {
   std::fill(host_x_.data() + spec_.n_columns, host_x_.data() + padded_, 0.0);
   check(cudaGraphLaunch(recorded(Copies::with), compute_.get()), "launching a graph");
   compute_.wait();
-  std::copy_n(host_sums_.data(), n_blocks() * padded_, sums);
+  hand_out_sums(1, sums);
 }
 
 }  // namespace stope::gram::cuda

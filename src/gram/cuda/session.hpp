@@ -37,7 +37,7 @@ class GramSession {
   std::int64_t n_session_groups() const { return spec_.end_group - spec_.first_group; }
   std::int64_t n_session_rows() const { return end_row_ - first_row_; }
   std::int64_t n_blocks() const { return (n_session_groups() + spec_.block_groups - 1) / spec_.block_groups; }
-  std::int64_t sums_of_vector() const { return n_session_groups() * padded_; }
+  std::int64_t sums_of_vector() const { return n_session_groups() * sum_columns_; }
   RowsJob job(int buffer, std::int64_t first, std::int64_t n, std::int64_t vector) const;
   void grow(std::int64_t n_vectors);
   void upload_x(const double* x, std::int64_t n_vectors);
@@ -45,6 +45,7 @@ class GramSession {
   void gram_in_panels(const RowsJob& job);
   const double* add_groups(std::int64_t vector);
   void download_sums(std::int64_t n_vectors);
+  void hand_out_sums(std::int64_t n_vectors, double* sums) const;
   enum class Copies { with, without };
   cudaGraphExec_t recorded(Copies copies);
 
@@ -56,7 +57,7 @@ class GramSession {
   int gpu_;
   cuda_abi::Spec spec_;
   Layout layout_;
-  std::int64_t padded_, n_groups_, first_row_, end_row_;
+  std::int64_t padded_, sum_columns_, n_groups_, first_row_, end_row_;
   cuda_abi::Mode mode_ = cuda_abi::Mode::gram;
   std::int64_t n_vectors_ = 0;
   std::vector<Rows> rows_;

@@ -1,13 +1,19 @@
-// z = A^T (A x) where a row takes several blocks of threads (a team). Each block holds its leaves of the last rows in
-// shared memory, and tells the others their sums. It adds a row to its z once it knows the others' sums. So A is read
-// only once, up to the width that all SMs together hold of a row: a million columns of floats on an H200.
+// z = A^T (A x) where a row has more leaves than a block of threads has warps. A *team* of warps, in neighbouring
+// blocks, holds a row, a leaf each. Each block holds its leaves of the last rows in shared memory, and tells the others
+// their sums. It adds a row to its z once it knows the others' sums. So A is read only once, up to the width that all
+// SMs together hold of a row: a million columns of floats on an H200.
 //
-// In a block, one warp speaks to the team, one listens, and the others multiply, each on its own. Nobody waits for more
-// than it needs.
+// A message is the sum of a *part*: so many neighbouring leaves, a power of two, as the aligned tree adds anyway. A
+// team has whole parts. Where parts are whole blocks, fewest messages are sent. Where they are shorter, a block may
+// hold the end of one team and the beginning of the next (its two *sides*), so that more teams work at the same time.
+// choose_parts() chooses.
+//
+// In each side of a block, one warp speaks to the team, one listens, and the others multiply, each on its own. Nobody
+// waits for more than it needs.
 //   a multiplier  adds up its leaf of row s and says so; waits for y of row s - kLatency; adds that row to z;
 //                 fetches row s - kLatency + kStages.
-//   the speaker   waits for all leaves of row s; sends their sum.
-//   the listener  collects the sums of row s from all blocks; says that y is there.
+//   the speaker   waits for the side's leaves of row s; sends the sums of their parts.
+//   the listener  collects the sums of row s from all parts; says that y is there.
 // A row's way to the other blocks and back takes longer than the row itself: kLatency rows are under way.
 //
 // A message has two words. Each holds 32 bits of the number and 32 bits of the row's serial number, and is written and
@@ -16,6 +22,8 @@
 // Messages about a row have their place in a ring of kPlaces rows. A multiplier at row s knows y of row s - 1 -
 // kLatency. So every block had sent that row, and all its multipliers knew y of row s - 2 - 2 * kLatency. Whatever is
 // older has been read by all, here and in the other blocks.
+#include <algorithm>
+
 #include "device/cuda/arrivals.cuh"
 #include "device/cuda/check.hpp"
 #include "gram/cuda/rows.hpp"
@@ -28,9 +36,10 @@ using stope::cuda::check;
 
 constexpr int kPlaces = 16;
 constexpr int kMostParts = 256;
-constexpr int kMostBlocks = 2048;  // more than run at once on any GPU: room for their messages
-constexpr int kMostLeaves = 16;    // in a block
-constexpr int kMostThreads = 32 * (kMostLeaves + 2);
+constexpr int kMostSenders = 4096;  // parts of all teams: room for their messages
+constexpr int kMostLeaves = 16;     // in a block
+constexpr int kMostSides = 2;
+constexpr int kMostThreads = 32 * (kMostLeaves + 2 * kMostSides);
 
 struct alignas(16) Message {
   unsigned long long low, high;
@@ -39,8 +48,10 @@ struct alignas(16) Message {
 struct TeamJob {
   RowsJob rows;
   std::int64_t first_group, n_groups;  ///< the groups that the rows belong to
-  int n_parts, n_teams;
+  int block_leaves, part_leaves, n_parts, n_teams;
   Message* messages;  ///< [team][place][part]
+
+  STOPE_HD int team_leaves() const { return n_parts * part_leaves; }  ///< the last ones may be none
 };
 
 #if __CUDA_ARCH__ >= 800
@@ -126,9 +137,25 @@ struct TeamRows {
   }
 };
 
-/// What the warps of a block tell each other about the rows under way.
+/// The warps of a block that belong to the same team. A team has more leaves than a block, so there are at most two.
+struct Side {
+  int team, first_warp, n_warps;  ///< no warps: there is no such side
+  int first_leaf;                 ///< the leaf of the first warp
+
+  __device__ Side(const TeamJob& job, int side) {
+    const int first_slot = static_cast<int>(blockIdx.x) * job.block_leaves, leaves = job.team_leaves();
+    const int first_team = first_slot / leaves, in_team = first_slot - first_team * leaves;
+    const int in_first = min(job.block_leaves, leaves - in_team);
+    team = first_team + side;
+    first_warp = side == 0 ? 0 : in_first;
+    first_leaf = side == 0 ? in_team : 0;
+    n_warps = team >= job.n_teams ? 0 : side == 0 ? in_first : job.block_leaves - in_first;
+  }
+};
+
+/// What the warps of a side tell each other about the rows under way.
 struct Board {
-  double leaf_sums[kPlaces][kMostLeaves], ys[kPlaces];
+  double ys[kPlaces];
   std::uint64_t leaves_there[kPlaces], y_there[kPlaces];
 
   static __device__ int place(int row) { return row % kPlaces; }
@@ -138,7 +165,7 @@ struct Board {
 /// Multiplies one warp's leaf of its team's rows.
 template <class T, bool kShifted, int kStages, int kLatency>
 __device__ __forceinline__ void multiply(const TeamJob& team_job, const TeamRows& mine, std::int64_t leaf, int warp,
-                                         char* ring, Board& board) {
+                                         char* ring, double (&leaf_sums)[kPlaces][kMostLeaves], Board& board) {
   const RowsJob& job = team_job.rows;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const bool is_there = leaf * kLeafColumns < job.n_columns;
@@ -168,13 +195,13 @@ __device__ __forceinline__ void multiply(const TeamJob& team_job, const TeamRows
     if (s < mine.n) {
       // max(s - kLatency, 0) groups of copies were begun after the first kStages, and s + 1 must have ended.
       if (s == 0) {
-        wait_for_copies<kStages - 1>();
+        wait_for_leaf<T, kStages - 1>();
       } else {
-        wait_for_copies<kStages - kLatency - 1>();
+        wait_for_leaf<T, kStages - kLatency - 1>();
       }
       const double sum = leaf_sum<T, kShifted>(ring + stage * Lane<T>::kLeafBytes, lane, job.shift, at, x);
       if (lane == 0) {
-        board.leaf_sums[Board::place(s)][warp] = is_there ? sum : 0.0;
+        leaf_sums[Board::place(s)][warp] = is_there ? sum : 0.0;
         barrier_arrive(&board.leaves_there[Board::place(s)]);
       }
       stage = stage + 1 == kStages ? 0 : stage + 1;
@@ -196,87 +223,150 @@ __device__ __forceinline__ void multiply(const TeamJob& team_job, const TeamRows
   if (is_there) write_vector(sums(), at, z);
 }
 
+__device__ __forceinline__ Message* messages_of(const TeamJob& job, int team) {
+  return job.messages + std::int64_t{team} * kPlaces * job.n_parts;
+}
+/// Never 0, which cleared memory has.
+__device__ __forceinline__ std::uint32_t serial_of(int row) {
+  return static_cast<std::uint32_t>(row) + 1;
+}
+
+/// Sends the sums of the side's parts of each row.
+template <int kSides>
+__device__ __forceinline__ void speak(const TeamJob& job, const Side& side, int n_rows,
+                                      const double (&leaf_sums)[kPlaces][kMostLeaves], Board& board) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const bool is_there = lane < side.n_warps, speaks = is_there && lane % job.part_leaves == 0;
+  Message* const part = messages_of(job, side.team) + (side.first_leaf + lane) / job.part_leaves;
+  const double* const sums = &leaf_sums[0][is_there ? side.first_warp + lane : 0];
+  for (int row = 0; row < n_rows; ++row) {
+    barrier_wait(&board.leaves_there[Board::place(row)], Board::parity(row));
+    double v = is_there ? sums[Board::place(row) * kMostLeaves] : 0.0;
+#pragma unroll
+    for (int step = 1; step < kMostLeaves; step *= 2) {
+      // With one side, a part is all that the block has.
+      if (kSides == 1 || step < job.part_leaves) v += __shfl_xor_sync(0xffffffffU, v, step);
+    }
+    if (speaks) say(part + Board::place(row) * job.n_parts, v, serial_of(row));
+    __syncwarp();
+  }
+}
+
+/// Collects the sums of each row from all parts.
+__device__ __forceinline__ void listen(const TeamJob& job, const Side& side, int n_rows, Board& board) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const Message* const messages = messages_of(job, side.team);
+  for (int row = 0; row < n_rows; ++row) {
+    const double y = collect(messages + Board::place(row) * job.n_parts, job.n_parts, serial_of(row), lane);
+    if (lane == 0) {
+      board.ys[Board::place(row)] = y + 0.0;
+      barrier_arrive(&board.y_there[Board::place(row)]);
+    }
+    __syncwarp();
+  }
+}
+
 #endif
 
-template <class T, bool kShifted, int kStages>
+template <class T, bool kShifted, int kStages, int kSides>
 __global__ void __launch_bounds__(kMostThreads) team_kernel(const TeamJob team_job) {
 #if __CUDA_ARCH__ >= 800
   constexpr int kLatency = kStages - 2;  // one row is being copied, one is being read
   static_assert(kLatency >= 1 && kPlaces >= 2 * kLatency + 2);
   extern __shared__ __align__(16) char shared[];
-  __shared__ Board board;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int n_leaf_warps = static_cast<int>(blockDim.x) / 32 - 2;
-  const int part = static_cast<int>(blockIdx.x) % team_job.n_parts,
-            team = static_cast<int>(blockIdx.x) / team_job.n_parts;
-  const TeamRows mine(team_job, team);
-  Message* const messages = team_job.messages + static_cast<std::int64_t>(team) * kPlaces * team_job.n_parts;
-  const auto places_of = [&](int row) { return messages + Board::place(row) * team_job.n_parts; };
-  // Never 0, which cleared memory has.
-  const auto serial_of = [](int row) { return static_cast<std::uint32_t>(row) + 1; };
-  if (threadIdx.x < kPlaces) {
-    barrier_init(&board.leaves_there[threadIdx.x], n_leaf_warps);
-    barrier_init(&board.y_there[threadIdx.x], 1);
+  __shared__ double leaf_sums[kPlaces][kMostLeaves];  // of each warp of the block
+  __shared__ Board boards[kSides];
+  int warp = static_cast<int>(threadIdx.x) / 32, number = 0;
+  if constexpr (kSides > 1) {
+    // The shuffle tells the compiler that all lanes have the same side, and so the same rows, which then take no
+    // registers. With one side the block's number says as much, and the shuffle makes wide rows 3 % slower.
+    warp = __shfl_sync(0xffffffffU, warp, 0);
+    const int helper = warp - team_job.block_leaves;
+    number = helper < 0 ? (warp < Side(team_job, 0).n_warps ? 0 : 1) : helper / 2;
+  }
+  for (int i = 0; i < kSides; ++i) {
+    if (threadIdx.x >= kPlaces) continue;
+    barrier_init(&boards[i].leaves_there[threadIdx.x], max(1, Side(team_job, i).n_warps));
+    barrier_init(&boards[i].y_there[threadIdx.x], 1);
   }
   __syncthreads();
 
-  if (warp < n_leaf_warps) {
-    multiply<T, kShifted, kStages, kLatency>(team_job, mine, static_cast<std::int64_t>(part) * n_leaf_warps + warp,
-                                             warp, shared + warp * kStages * Lane<T>::kLeafBytes, board);
-  } else if (warp == n_leaf_warps) {
-    for (int row = 0; row < mine.n; ++row) {
-      barrier_wait(&board.leaves_there[Board::place(row)], Board::parity(row));
-      const double sum = tree_of_16(board.leaf_sums[Board::place(row)], n_leaf_warps, lane);
-      if (lane == 0) say(places_of(row) + part, sum, serial_of(row));
-      __syncwarp();
-    }
+  const Side side(team_job, number);
+  if (side.n_warps == 0) return;
+  const TeamRows mine(team_job, side.team);
+  Board& board = boards[number];
+  if (warp < team_job.block_leaves) {
+    multiply<T, kShifted, kStages, kLatency>(team_job, mine, side.first_leaf + (warp - side.first_warp), warp,
+                                             shared + warp * kStages * Lane<T>::kLeafBytes, leaf_sums, board);
+  } else if ((warp - team_job.block_leaves) % 2 == 0) {
+    speak<kSides>(team_job, side, mine.n, leaf_sums, board);
   } else {
-    for (int row = 0; row < mine.n; ++row) {
-      const double y = collect(places_of(row), team_job.n_parts, serial_of(row), lane);
-      if (lane == 0) {
-        board.ys[Board::place(row)] = y + 0.0;
-        barrier_arrive(&board.y_there[Board::place(row)]);
-      }
-      __syncwarp();
-    }
+    listen(team_job, side, mine.n, board);
   }
 #endif
 }
 
 /// Leaves of a block: half as many for doubles, so that the same number of rows is under way.
-int team_leaves(const Layout& layout, std::int64_t element_bytes) {
+int block_leaves(const Layout& layout, std::int64_t element_bytes) {
   return element_bytes == 8 ? layout.part_leaves / 2 : layout.part_leaves;
 }
 
-std::int64_t team_parts(const Layout& layout, std::int64_t n_columns, std::int64_t element_bytes) {
-  const int leaves = team_leaves(layout, element_bytes);
-  return leaves > 0 ? (n_leaves(n_columns) + leaves - 1) / leaves : 0;
+int parts_of(std::int64_t n_columns, int part_leaves) {
+  return static_cast<int>((n_leaves(n_columns) + part_leaves - 1) / part_leaves);
+}
+
+/// Chooses the leaves of a part: as many as possible among those with which the teams have the fewest groups to work
+/// on, one after the other. `room` blocks run at the same time. A GPU with little shared memory takes whole blocks.
+void choose_parts(TeamJob& job, int room, bool whole_blocks) {
+  std::int64_t fewest = 0;
+  for (int leaves = job.block_leaves; leaves >= (whole_blocks ? job.block_leaves : 1); leaves /= 2) {
+    const int parts = parts_of(job.rows.n_columns, leaves);
+    if (parts > kMostParts) break;
+    const int at_once = std::min(room * job.block_leaves / (parts * leaves), kMostSenders / parts);
+    if (at_once < 1) continue;
+    const int teams = static_cast<int>(std::min<std::int64_t>(job.n_groups, at_once));
+    const std::int64_t turns = (job.n_groups + teams - 1) / teams;
+    if (fewest > 0 && turns >= fewest) continue;
+    fewest = turns;
+    job.part_leaves = leaves;
+    job.n_parts = parts;
+    job.n_teams = teams;
+  }
+  if (fewest > 0) return;
+  throw Error(ErrorCode::internal, "a row takes " + std::to_string(parts_of(job.rows.n_columns, job.block_leaves)) +
+                                       " blocks, " + std::to_string(room) + " fit");
+}
+
+template <class Kernel>
+void launch_teams(Kernel* kernel, int sides, TeamJob& job, std::size_t shared, cudaStream_t stream) {
+  const auto bytes = sizeof(Message) * static_cast<std::size_t>(job.n_teams * job.n_parts) * kPlaces;
+  check(cudaMemsetAsync(job.messages, 0, bytes, stream), "clearing messages");
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+        "reserving shared memory");
+  const int slots = job.n_teams * job.team_leaves(), threads = 32 * (job.block_leaves + 2 * sides);
+  void* arguments[] = {&job};
+  // A cooperative launch fails rather than leave out a block that the others would wait for.
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
+                                    dim3(static_cast<unsigned>((slots + job.block_leaves - 1) / job.block_leaves)),
+                                    dim3(static_cast<unsigned>(threads)), arguments, shared, stream),
+        "multiplying rows in teams");
 }
 
 template <class T, bool kShifted, int kStages>
 void launch_teams(TeamJob& job, const Layout& layout, cudaStream_t stream) {
-  auto* const kernel = team_kernel<T, kShifted, kStages>;
-  const int leaves = team_leaves(layout, sizeof(T));
-  const auto shared = static_cast<std::size_t>(leaves) * kStages * Lane<T>::kLeafBytes;
+  constexpr bool kWholeBlocks = kStages < 6;
+  constexpr int kSides = kWholeBlocks ? 1 : kMostSides;
+  auto* const kernel = team_kernel<T, kShifted, kStages, kSides>;
+  const auto shared = static_cast<std::size_t>(job.block_leaves) * kStages * Lane<T>::kLeafBytes;
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
         "reserving shared memory");
-  const int threads = 32 * (leaves + 2);
   int per_multiprocessor = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, threads, shared),
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, 32 * (job.block_leaves + 2 * kSides),
+                                                      shared),
         "asking how many blocks fit");
-  const int room = per_multiprocessor * layout.multiprocessors;
-  const int side_by_side = (room < kMostBlocks ? room : kMostBlocks) / job.n_parts;
-  if (side_by_side < 1) {
-    throw Error(ErrorCode::internal,
-                "a row takes " + std::to_string(job.n_parts) + " blocks, " + std::to_string(room) + " fit");
-  }
-  job.n_teams = static_cast<int>(job.n_groups < side_by_side ? job.n_groups : side_by_side);
-  void* arguments[] = {&job};
-  // A cooperative launch fails rather than leave out a block that the others would wait for.
-  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel),
-                                    dim3(static_cast<unsigned>(job.n_teams * job.n_parts)),
-                                    dim3(static_cast<unsigned>(threads)), arguments, shared, stream),
-        "multiplying rows in teams");
+  choose_parts(job, per_multiprocessor * layout.multiprocessors, kWholeBlocks);
+  if (job.part_leaves < job.block_leaves) return launch_teams(kernel, kSides, job, shared, stream);
+  launch_teams(team_kernel<T, kShifted, kStages, 1>, 1, job, shared, stream);
 }
 
 template <class T>
@@ -292,31 +382,29 @@ void launch_teams(TeamJob& job, const Layout& layout, cudaStream_t stream) {
 }  // namespace
 
 bool Teams::fit(std::int64_t n_columns, std::int64_t element_bytes, const Layout& layout) {
-  const std::int64_t parts = team_parts(layout, n_columns, element_bytes);
-  // One block per SM always fits: layout_of() saw to that. Teams need the counted arrivals of sm_80.
-  return layout.major >= 8 && parts > 1 && parts <= layout.multiprocessors && parts <= kMostParts;
+  const int leaves = block_leaves(layout, element_bytes);
+  if (layout.major < 8 || leaves < 1) return false;  // teams need the counted arrivals of sm_80
+  const int parts = parts_of(n_columns, leaves);
+  // One block per SM always fits: layout_of() saw to that.
+  return parts > 1 && parts <= layout.multiprocessors && parts <= kMostParts;
 }
 
-std::int64_t Teams::exchange_bytes(const Layout&) {
-  return std::int64_t{kMostBlocks} * kPlaces * static_cast<std::int64_t>(sizeof(Message));
+std::int64_t Teams::exchange_bytes() {
+  return std::int64_t{kMostSenders} * kPlaces * static_cast<std::int64_t>(sizeof(Message));
 }
 
 void Teams::launch(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, void* exchange,
                    cudaStream_t stream) {
   if (job.n == 0) return;
-  const std::int64_t first_group = job.groups.group_of(job.first);
   TeamJob team{.rows = job,
-               .first_group = first_group,
-               .n_groups = job.groups.group_of(job.first + job.n - 1) + 1 - first_group,
-               .n_parts = static_cast<int>(team_parts(layout, job.n_columns, element_bytes)),
-               .n_teams = 0,  // launch_teams() sets it: it knows how many fit the GPU
+               .first_group = job.begin_group(),
+               .n_groups = job.n_own_groups(),
+               .block_leaves = block_leaves(layout, element_bytes),
+               .part_leaves = 0,  // choose_parts() sets these: it knows how many blocks fit the GPU
+               .n_parts = 0,
+               .n_teams = 0,
                .messages = static_cast<Message*>(exchange)};
-  check(cudaMemsetAsync(exchange, 0, static_cast<std::size_t>(exchange_bytes(layout)), stream), "clearing messages");
-  if (element_bytes == 4) {
-    launch_teams<float>(team, layout, stream);
-  } else {
-    launch_teams<double>(team, layout, stream);
-  }
+  element_bytes == 4 ? launch_teams<float>(team, layout, stream) : launch_teams<double>(team, layout, stream);
 }
 
 }  // namespace stope::gram::cuda

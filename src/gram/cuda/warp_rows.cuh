@@ -1,6 +1,6 @@
 // What a warp does with a row's leaf of 512 columns (gram/shape.hpp). In each of four rounds, lane l has the columns 4
-// l ... 4 l + 3. Elements come through a ring in shared memory. Each thread reads only what it copied itself, so that
-// copies need no barrier.
+// l ... 4 l + 3. Elements come through a ring in shared memory that only this warp uses, so that copies need no
+// barrier.
 #pragma once
 
 #include <cstdint>
@@ -30,18 +30,17 @@ __device__ __forceinline__ void copy_or_zero(void* to, const void* from, bool is
 }
 using stope::cuda::end_copies;
 using stope::cuda::let_next_kernel_begin;
-using stope::cuda::wait_for_copies;
 using stope::cuda::wait_for_kernel_before;
 
 /// A lane's part of a leaf.
 struct LaneColumns {
-  std::int64_t first;  ///< column of round 0
-  int left;            ///< columns of the leaf from there on; none where there is no leaf
+  std::int64_t first;  ///< the lane's column of round 0
+  int n;               ///< columns of the leaf; none where there is no leaf
 
   /// The columns of the leaf that begins there. If there is none, vectors are read at the first leaf.
   static __device__ LaneColumns of(std::int64_t leaf, int lane, std::int64_t n_columns) {
-    const std::int64_t left = n_columns - (leaf + 4 * lane);
-    if (leaf >= n_columns) return {4 * lane, 0};
+    const std::int64_t left = n_columns - leaf;
+    if (left <= 0) return {4 * lane, 0};
     return {leaf + 4 * lane, static_cast<int>(left < kLeafColumns ? left : kLeafColumns)};
   }
   __device__ std::int64_t column(int round) const { return first + round * kSlots; }
@@ -53,23 +52,32 @@ struct Lane {
   static constexpr int kInPiece = 4 / kPieces;                     // columns of a piece
   static constexpr int kLeafBytes = static_cast<int>(kLeafColumns * sizeof(T));
 
+  /// Where a piece of a lane's columns lies in a stage. The two pieces of doubles are neighbours, as in memory: else a
+  /// copy would ask the L2 cache for their sector twice. They change places in every other four lanes, so that lanes
+  /// that read at the same time do not meet in a bank.
+  static __device__ __forceinline__ int place(int round, int piece, int lane) {
+    return ((round * 32 + lane) * kPieces + (piece ^ (lane / 4 % kPieces))) * 16;
+  }
   /// Where a column of the leaf lies in a stage.
   static __device__ __forceinline__ int offset(int column) {
-    if constexpr (kPieces == 1) return column * 4;
     const int round = column / static_cast<int>(kSlots), in_round = column % static_cast<int>(kSlots);
-    return ((round * 2 + in_round % 4 / 2) * 32 + in_round / 4) * 16 + in_round % 2 * 8;
+    return place(round, in_round % 4 / kInPiece, in_round / 4) + in_round % kInPiece * static_cast<int>(sizeof(T));
   }
 
-  /// Queues the copy of the lane's elements of a row. `stage` is the warp's; `row` is the row's first element. Rows are
-  /// whole pieces: what a piece has behind the last column is zero in memory.
+  /// Queues the copies of a leaf of a row. `stage` is the warp's; `row` is the row's first element. Rows are whole
+  /// pieces: what a piece has behind the last column is zero in memory. The lanes of a copy take neighbouring pieces,
+  /// so that every sector of memory is asked for once. So a lane copies doubles that another lane reads: all lanes
+  /// must have read the stage before, and wait_for_leaf() follows.
   static __device__ __forceinline__ void fetch(char* stage, const T* row, const LaneColumns& at, int lane) {
-    const T* const from = row + at.first;
+    if constexpr (kPieces > 1) __syncwarp();
+    const T* const from = row + at.first - (4 - kInPiece) * lane;
+    const int left = at.n - kInPiece * lane;
 #pragma unroll
     for (int round = 0; round < kRounds; ++round) {
 #pragma unroll
-      for (int piece = 0; piece < kPieces; ++piece) {
-        const int column = round * static_cast<int>(kSlots) + piece * kInPiece;
-        copy_or_zero(stage + ((round * kPieces + piece) * 32 + lane) * 16, from + column, column < at.left);
+      for (int copy = 0; copy < kPieces; ++copy) {
+        const int column = round * static_cast<int>(kSlots) + copy * 32 * kInPiece, piece = copy * 32 + lane;
+        copy_or_zero(stage + place(round, piece % kPieces, piece / kPieces), from + column, column < left);
       }
     }
   }
@@ -77,14 +85,14 @@ struct Lane {
   /// Reads the lane's four elements of a round, as doubles.
   static __device__ __forceinline__ void read(const char* stage, int round, int lane, double (&a)[4]) {
     if constexpr (kPieces == 1) {
-      const float4 v = *reinterpret_cast<const float4*>(stage + (round * 32 + lane) * 16);
+      const float4 v = *reinterpret_cast<const float4*>(stage + place(round, 0, lane));
       a[0] = static_cast<double>(v.x);
       a[1] = static_cast<double>(v.y);
       a[2] = static_cast<double>(v.z);
       a[3] = static_cast<double>(v.w);
     } else {
-      const double2 low = *reinterpret_cast<const double2*>(stage + (round * 2 * 32 + lane) * 16);
-      const double2 high = *reinterpret_cast<const double2*>(stage + ((round * 2 + 1) * 32 + lane) * 16);
+      const double2 low = *reinterpret_cast<const double2*>(stage + place(round, 0, lane));
+      const double2 high = *reinterpret_cast<const double2*>(stage + place(round, 1, lane));
       a[0] = low.x;
       a[1] = low.y;
       a[2] = high.x;
@@ -107,6 +115,13 @@ struct Lane {
     }
   }
 };
+
+/// Waits until all but the last kPending groups of the warp's copies are there.
+template <class T, int kPending>
+__device__ __forceinline__ void wait_for_leaf() {
+  stope::cuda::wait_for_copies<kPending>();
+  if constexpr (Lane<T>::kPieces > 1) __syncwarp();
+}
 
 /// Reads the lane's columns of a vector that has room for whole leaves and is aligned to 16 bytes.
 __device__ __forceinline__ void read_vector(const double* vector, const LaneColumns& at, double (&to)[kOwn]) {
