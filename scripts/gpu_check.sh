@@ -14,7 +14,7 @@ build=${1:-} wanted=" ${*:2} "
 if [ -z "$build" ]; then
   build=build/gcc
   scripts/bootstrap.sh --cuda &&
-    STOPE_CUDA=ON STOPE_CUDA_ARCHS='80-real;90a-real' STOPE_QUICK='' scripts/build.sh gcc knn_test gram_test stats_test discretize_test tree_test rapidminer_goldens_test \
+    STOPE_CUDA=ON STOPE_CUDA_ARCHS=${STOPE_CUDA_ARCHS:-80-real;90a-real} STOPE_QUICK='' scripts/build.sh gcc knn_test gram_test stats_test discretize_test tree_test rapidminer_goldens_test \
       stope_cli stope_cuda stope_cuda_watched ${STOPE_CUDA_AS:+stope_cuda_as_$STOPE_CUDA_AS} || exit 1
 fi
 build=$(realpath "$build")

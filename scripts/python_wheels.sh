@@ -20,7 +20,7 @@ if [ "${1:-}" = --cuda ]; then
   export STOPE_CUDA=ON CMAKE_ARGS="-DSTOPE_CUDA_ARCHS=$archs"
   # The unpacked sources have no .venv, in which CMake would look.
   nvcc=$(ls "$top"/.venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc 2>/dev/null | head -n 1 || true)
-  [ -z "$nvcc" ] || export CUDACXX=${CUDACXX:-$nvcc}
+  [ -z "$nvcc" ] || command -v nvcc >/dev/null || export CUDACXX=${CUDACXX:-$nvcc}
 fi
 # With these, ccache knows the objects of build/gcc, whose folder lies as deep.
 export CCACHE_BASEDIR=$top CCACHE_DEPEND=1 CMAKE_BUILD_PARALLEL_LEVEL=${STOPE_JOBS:-$(nproc)}

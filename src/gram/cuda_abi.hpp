@@ -4,12 +4,29 @@
 #include <cstdint>
 
 #include "device/cuda_abi.hpp"
+#include "gram/shape.hpp"
 
 namespace stope::gram::cuda_abi {
 
 using stope::cuda_abi::Failure;
 
 struct Session;
+
+/// Columns of a group's sums that are added at a time.
+inline constexpr std::int64_t kStripColumns = 16;
+
+/// Narrow rows: several are multiplied at once.
+inline constexpr std::int64_t kMostNarrowColumns = 256;
+
+/// Room that a session takes for the sums of a group: whole leaves, or whole strips where rows are narrow, so that
+/// their sums are few.
+STOPE_HD constexpr std::int64_t sum_columns(std::int64_t n_columns) {
+  if (n_columns > kMostNarrowColumns) return padded_columns(n_columns);
+  return (n_columns + kStripColumns - 1) / kStripColumns * kStripColumns;
+}
+
+/// Room that a session takes for the messages between blocks of threads.
+inline constexpr std::int64_t kMessageBytes = std::int64_t{1} << 20;
 
 /// The part of a matrix that a session works on. Rows are numbered as in the whole matrix.
 struct Spec {

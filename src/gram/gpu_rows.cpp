@@ -31,12 +31,13 @@ std::int64_t forced_rows() {
   return environment::count(environment::Variable::device_rows);
 }
 
-// Bytes that a session takes besides its rows, for the buffers of gram/cuda/session.hpp, rounded up a little.
+// Bytes that a session takes besides its rows, for the buffers of gram/cuda/session.hpp.
 std::int64_t fixed_bytes(std::int64_t n_columns, std::int64_t n_groups, std::int64_t n_rows, std::int64_t vectors) {
   const std::int64_t vector = checked::mul(padded_columns(n_columns), 8);
-  const std::int64_t sums = checked::mul(vector, checked::add(checked::mul(n_groups, vectors + 1), vectors + 3));
-  constexpr std::int64_t kMessages = std::int64_t{1} << 20;
-  return checked::add(checked::add(sums, checked::mul(n_rows, 8)), kMessages);
+  const std::int64_t group = checked::mul(cuda_abi::sum_columns(n_columns), 8);
+  const std::int64_t sums = checked::mul(group, checked::mul(n_groups, vectors + 1));
+  const std::int64_t all = checked::add(sums, checked::mul(vector, vectors + 3));
+  return checked::add(checked::add(all, checked::mul(n_rows, 8)), cuda_abi::kMessageBytes);
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ class GramKernelsCuda : public NeedsGpuAs<testing::TestWithParam<std::tuple<bool
 };
 
 // Rows are narrow (four widths), groups fit a block of threads, a row fits a block (24 x 2000 floats with little
-// memory), or a row takes several blocks. Some of these have two teams on an H200: in 600 x 9001 of float32, and in 460
-// x 9001 of float64.
+// memory), or a row takes several blocks. Some of these have two teams in a block of an H200: in 600 x 9001 of float32,
+// and in 460 x 9001 of float64.
 TEST_P(GramKernelsCuda, HaveTheProcessorsBits) {
   const auto& [is_float, is_shifted, has_little] = GetParam();
   std::uint64_t seed = 300;

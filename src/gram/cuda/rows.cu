@@ -13,8 +13,7 @@ namespace {
 using cuda_abi::Mode;
 using stope::cuda::check;
 
-constexpr int kMostPartLeaves = 16;
-constexpr int kReservedBytes = 4096;  // shared memory that the kernels hold besides the ring
+constexpr int kMostBlockLeaves = 16;
 
 void launch(Mode mode, const RowsJob& job, std::int64_t element_bytes, const Layout& layout, double* part_sums,
             cudaStream_t stream) {
@@ -67,15 +66,15 @@ static_assert(kLeafColumns % kColumnsOfBlock == 0);
 
 Layout layout_of(int gpu) {
   const int shared = stope::cuda::attribute_of(gpu, cudaDevAttrMaxSharedMemoryPerBlockOptin) - kReservedBytes;
-  Layout layout{kMostPartLeaves, 3, stope::cuda::attribute_of(gpu, cudaDevAttrMultiProcessorCount),
+  Layout layout{kMostBlockLeaves, 3, stope::cuda::attribute_of(gpu, cudaDevAttrMultiProcessorCount),
                 stope::cuda::attribute_of(gpu, cudaDevAttrComputeCapabilityMajor), shared};
-  if (layout.part_leaves * layout.ring * kBatchBytes > shared) layout.ring = 2;
-  while (layout.part_leaves > 1 && layout.part_leaves * layout.ring * kBatchBytes > shared) layout.part_leaves /= 2;
+  if (layout.block_leaves * layout.ring * kBatchBytes > shared) layout.ring = 2;
+  while (layout.block_leaves > 1 && layout.block_leaves * layout.ring * kBatchBytes > shared) layout.block_leaves /= 2;
   return layout;
 }
 
 std::int64_t n_parts(const Layout& layout, std::int64_t n_columns) {
-  return (n_leaves(n_columns) + layout.part_leaves - 1) / layout.part_leaves;
+  return (n_leaves(n_columns) + layout.block_leaves - 1) / layout.block_leaves;
 }
 
 void launch_gram_rows(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, cudaStream_t stream) {

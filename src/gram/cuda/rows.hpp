@@ -10,6 +10,10 @@
 
 namespace stope::gram::cuda {
 
+using cuda_abi::kMostNarrowColumns;
+using cuda_abi::kStripColumns;
+using cuda_abi::sum_columns;
+
 /// Rows [first, first + n) of the matrix, in the GPU's memory, and the vectors they are multiplied with.
 struct RowsJob {
   const void* rows;
@@ -29,28 +33,19 @@ struct RowsJob {
   std::int64_t n_own_groups() const { return groups.group_of(first + n - 1) + 1 - begin_group(); }
 };
 
-/// Columns of a group that launch_add_groups() adds at a time.
-inline constexpr std::int64_t kStripColumns = 16;
-
-/// Rows that NarrowRows multiplies.
-inline constexpr std::int64_t kMostNarrowColumns = 256;
-
-/// Room for the sums of a group: whole leaves, or whole strips where rows are narrow, so that their sums are few.
-STOPE_HD constexpr std::int64_t sum_columns(std::int64_t n_columns) {
-  if (n_columns > kMostNarrowColumns) return padded_columns(n_columns);
-  return (n_columns + kStripColumns - 1) / kStripColumns * kStripColumns;
-}
+/// Shared memory that the kernels hold besides the ring or the rows.
+inline constexpr int kReservedBytes = 10 * 1024;
 
 /// How a GPU is used, within its shared memory.
 struct Layout {
-  int part_leaves;  ///< warps of a block, with one leaf each: a power of two, at most 16
-  int ring;         ///< batches of rows in shared memory, 2 or 3
+  int block_leaves;  ///< warps of a block, with one leaf each: a power of two, at most 16
+  int ring;          ///< batches of rows in shared memory, 2 or 3
   int multiprocessors;
   int major;                  ///< of the compute capability
   std::int64_t shared_bytes;  ///< most that a block may have
 };
 
-/// Bytes that a warp holds of a batch: two rows of float32, one of float64.
+/// Bytes that a warp holds of a batch: two leaves of float32, one of float64, or narrow rows.
 inline constexpr int kBatchBytes = 4096;
 
 Layout layout_of(int gpu);

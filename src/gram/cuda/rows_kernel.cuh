@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
   const LaneColumns at = LaneColumns::of(first_column, lane, job.n_columns);
   char* const ring = shared + static_cast<std::int64_t>(warp) * kStages * Lane<T>::kLeafBytes;
   const T* const rows = static_cast<const T*>(job.rows);
-  const std::int64_t stride = padded_columns(job.n_columns);
+  const std::int64_t stride = padded_columns(job.n_columns);  // sum_columns() of rows that are not narrow
 
   let_next_kernel_begin();
   double x[kOwn], z[kOwn];
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(512) rows_kernel(const RowsJob job, std::int64
 template <class T, bool kShifted, Mode kMode, int kRing>
 void launch_rows(const RowsJob& job, const Layout& layout, double* part_sums, cudaStream_t stream) {
   const std::int64_t leaves = n_leaves(job.n_columns);
-  const std::int64_t warps = leaves < layout.part_leaves ? leaves : layout.part_leaves;
+  const std::int64_t warps = leaves < layout.block_leaves ? leaves : layout.block_leaves;
   const std::int64_t parts = (leaves + warps - 1) / warps;
   std::int64_t first_task = 0, n_tasks = (job.n + kChunkRows - 1) / kChunkRows;
   if (kMode != Mode::multiply) {

@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(kThreads, 2)
     short_groups_kernel(const __grid_constant__ RowsJob job, std::int64_t first_group, int n_leaves) {
   extern __shared__ __align__(16) char stages[];  // [row][leaf]
   __shared__ double leaf_sums[kMostRows][kMostLeaves], ys[kMostRows];
+  static_assert(sizeof(leaf_sums) + sizeof(ys) <= kReservedBytes);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const std::int64_t group = first_group + blockIdx.x;
   const RowRange range = rows_of_group(job, group);

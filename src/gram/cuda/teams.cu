@@ -276,10 +276,11 @@ __global__ void __launch_bounds__(kMostThreads) team_kernel(const TeamJob team_j
   extern __shared__ __align__(16) char shared[];
   __shared__ double leaf_sums[kPlaces][kMostLeaves];  // of each warp of the block
   __shared__ Board boards[kSides];
+  static_assert(sizeof(leaf_sums) + sizeof(boards) <= kReservedBytes);
   int warp = static_cast<int>(threadIdx.x) / 32, number = 0;
   if constexpr (kSides > 1) {
     // The shuffle tells the compiler that all lanes have the same side, and so the same rows, which then take no
-    // registers. With one side the block's number says as much, and the shuffle makes wide rows 3 % slower.
+    // registers. With one side the block's number says as much, and the shuffle makes wide rows slower.
     warp = __shfl_sync(0xffffffffU, warp, 0);
     const int helper = warp - team_job.block_leaves;
     number = helper < 0 ? (warp < Side(team_job, 0).n_warps ? 0 : 1) : helper / 2;
@@ -307,8 +308,8 @@ __global__ void __launch_bounds__(kMostThreads) team_kernel(const TeamJob team_j
 }
 
 /// Leaves of a block: half as many for doubles, so that the same number of rows is under way.
-int block_leaves(const Layout& layout, std::int64_t element_bytes) {
-  return element_bytes == 8 ? layout.part_leaves / 2 : layout.part_leaves;
+int leaves_of_block(const Layout& layout, std::int64_t element_bytes) {
+  return element_bytes == 8 ? layout.block_leaves / 2 : layout.block_leaves;
 }
 
 int parts_of(std::int64_t n_columns, int part_leaves) {
@@ -338,11 +339,15 @@ void choose_parts(TeamJob& job, int room, bool whole_blocks) {
 }
 
 template <class Kernel>
+void reserve(Kernel* kernel, std::size_t shared) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+        "reserving shared memory");
+}
+
+template <class Kernel>
 void launch_teams(Kernel* kernel, int sides, TeamJob& job, std::size_t shared, cudaStream_t stream) {
   const auto bytes = sizeof(Message) * static_cast<std::size_t>(job.n_teams * job.n_parts) * kPlaces;
   check(cudaMemsetAsync(job.messages, 0, bytes, stream), "clearing messages");
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-        "reserving shared memory");
   const int slots = job.n_teams * job.team_leaves(), threads = 32 * (job.block_leaves + 2 * sides);
   void* arguments[] = {&job};
   // A cooperative launch fails rather than leave out a block that the others would wait for.
@@ -358,15 +363,16 @@ void launch_teams(TeamJob& job, const Layout& layout, cudaStream_t stream) {
   constexpr int kSides = kWholeBlocks ? 1 : kMostSides;
   auto* const kernel = team_kernel<T, kShifted, kStages, kSides>;
   const auto shared = static_cast<std::size_t>(job.block_leaves) * kStages * Lane<T>::kLeafBytes;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-        "reserving shared memory");
+  reserve(kernel, shared);
   int per_multiprocessor = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, kernel, 32 * (job.block_leaves + 2 * kSides),
                                                       shared),
         "asking how many blocks fit");
   choose_parts(job, per_multiprocessor * layout.multiprocessors, kWholeBlocks);
   if (job.part_leaves < job.block_leaves) return launch_teams(kernel, kSides, job, shared, stream);
-  launch_teams(team_kernel<T, kShifted, kStages, 1>, 1, job, shared, stream);
+  auto* const one_sided = team_kernel<T, kShifted, kStages, 1>;
+  reserve(one_sided, shared);
+  launch_teams(one_sided, 1, job, shared, stream);
 }
 
 template <class T>
@@ -382,7 +388,7 @@ void launch_teams(TeamJob& job, const Layout& layout, cudaStream_t stream) {
 }  // namespace
 
 bool Teams::fit(std::int64_t n_columns, std::int64_t element_bytes, const Layout& layout) {
-  const int leaves = block_leaves(layout, element_bytes);
+  const int leaves = leaves_of_block(layout, element_bytes);
   if (layout.major < 8 || leaves < 1) return false;  // teams need the counted arrivals of sm_80
   const int parts = parts_of(n_columns, leaves);
   // One block per SM always fits: layout_of() saw to that.
@@ -390,7 +396,9 @@ bool Teams::fit(std::int64_t n_columns, std::int64_t element_bytes, const Layout
 }
 
 std::int64_t Teams::exchange_bytes() {
-  return std::int64_t{kMostSenders} * kPlaces * static_cast<std::int64_t>(sizeof(Message));
+  constexpr std::int64_t kBytes = std::int64_t{kMostSenders} * kPlaces * static_cast<std::int64_t>(sizeof(Message));
+  static_assert(kBytes == cuda_abi::kMessageBytes);
+  return kBytes;
 }
 
 void Teams::launch(const RowsJob& job, std::int64_t element_bytes, const Layout& layout, void* exchange,
@@ -399,7 +407,7 @@ void Teams::launch(const RowsJob& job, std::int64_t element_bytes, const Layout&
   TeamJob team{.rows = job,
                .first_group = job.begin_group(),
                .n_groups = job.n_own_groups(),
-               .block_leaves = block_leaves(layout, element_bytes),
+               .block_leaves = leaves_of_block(layout, element_bytes),
                .part_leaves = 0,  // choose_parts() sets these: it knows how many blocks fit the GPU
                .n_parts = 0,
                .n_teams = 0,
