@@ -1,9 +1,8 @@
 // y = A x, z = A^T y or z = A^T (A x) where a row is half a leaf or less (gram/shape.hpp). A warp has a group of rows.
 // It takes them in batches, which lie one after the other in memory.
 //   1. The lanes copy a later batch, side by side.
-//   2. Each row of the batch is multiplied with x by a lane for every four columns, or a few more lanes: a power of
-//   two.
-//      So a warp multiplies up to 32 rows at once. The leaf's other lanes would only add zeros.
+//   2. A row of the batch is multiplied with x by a lane for every four columns, rounded up to a power of two. So a
+//      warp multiplies up to 32 rows at once. The leaf's other lanes would only add zeros.
 //   3. Each lane adds y a' of the batch's rows, in their order, to its columns of z.
 #include <algorithm>
 
@@ -20,8 +19,7 @@ using cuda_abi::Mode;
 constexpr int kStages = 3;     // batches in shared memory
 constexpr int kMostRows = 64;  // of a batch
 
-/// For kColumns columns of z a lane: the rounds of a leaf that a row has, and the rows that a lane multiplies side by
-/// side.
+/// For kColumns columns of z a lane: a row's rounds of a leaf, and the rows that a lane multiplies side by side.
 template <int kColumns>
 constexpr int kRoundsOf = kColumns > 4 ? kColumns / 4 : 1;
 template <int kColumns>
