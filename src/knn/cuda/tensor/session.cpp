@@ -63,7 +63,9 @@ cuda_abi::FilterSize TensorSession::size(const cuda_abi::TensorSpec& spec, int g
   const bool scans = spec.byte_factor != 0 ? can_scan_bytes(major, minor, width) : can_scan(major, minor);
   size.possible = scans && find_rerank_kernel(spec.measure) != nullptr && width <= kMostWidth &&
                   spec.most_neighbors <= kMostNeighbors && spec.n_rows <= kMostRows;
-  const std::int64_t row = (spec.lent_rows != 0 ? 0 : spec.width * 8) + width * 2 + 4 * 4;
+  // Norms, residuals, and starts where they lie apart from the images; those of halves lie there twice (make_table).
+  const std::int64_t floats = spec.start_column >= 0 ? 2 : spec.byte_factor != 0 ? 3 : 4;
+  const std::int64_t row = (spec.lent_rows != 0 ? 0 : spec.width * 8) + width * 2 + floats * 4;
   const std::int64_t query = width * (scans_tiles(image_width(spec)) ? 4 : 2) + 32 +
                              spec.list_groups * static_cast<std::int64_t>(sizeof(ListedGroup)) +
                              spec.n_spaces * (spec.width * 8 + spec.most_neighbors * 12 + 12);

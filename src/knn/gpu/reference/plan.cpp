@@ -90,7 +90,8 @@ cuda_abi::Sizes first_sizes(const GpuDemand& demand, std::int64_t budget) {
 }  // namespace
 
 std::int64_t gpu_budget(std::int64_t free, std::int64_t memory_limit) {
-  const std::int64_t most = free / 5 * 4;
+  constexpr std::int64_t kEnoughForOthers = std::int64_t{8} << 30;
+  const std::int64_t most = free - std::min(free / 5, kEnoughForOthers);
   return memory_limit > 0 ? std::min(memory_limit, most) : most;
 }
 

@@ -89,5 +89,12 @@ TEST(GpuPlan, TheBudgetIsTheLimitOrMostOfWhatIsFree) {
   EXPECT_EQ(gpu_budget(1000, 900), 800);
 }
 
+TEST(GpuPlan, LargeGpusLeaveNoMoreThanEightGibibytesToOthers) {
+  constexpr std::int64_t kGibibyte = std::int64_t{1} << 30;
+  EXPECT_EQ(gpu_budget(40 * kGibibyte, 0), 32 * kGibibyte);
+  EXPECT_EQ(gpu_budget(139 * kGibibyte, 0), 131 * kGibibyte);
+  EXPECT_EQ(gpu_budget(139 * kGibibyte, 120 * kGibibyte), 120 * kGibibyte);
+}
+
 }  // namespace
 }  // namespace stope::knn
