@@ -5,6 +5,7 @@ CPU's, bit for bit. For rivals the share of queries with a right set of neighbou
 bench/results/knn_gpu_<gpu>_<date>.json and a plot.
 
   python3 bench/knn_gpu.py BUILD_FOLDER [--repeats 7] [--only TEXT] [--rivals torch,faiss] [--results FOLDER]
+                           [--cukd PROGRAM]
 
 Every case is a process of its own with a time limit (--limit seconds). Its "method" says what it did: a search that no
 filter took went through the reference. Milliseconds of a case:
@@ -14,6 +15,9 @@ filter took went through the reference. Milliseconds of a case:
   whole    search and the images of the training table, which a search makes once; the targets count it
   wall     the call, from a table in the host's memory to lists there, with images kept from the search before
 Targets of streamed cases are wall times, against the floor or against the same search in memory.
+
+--cukd names a compiled bench/support/rivals/cukd_bench.cu. It gets the very rows of the cases with few columns, and all
+of its lists are compared with stope's.
 """
 import argparse
 import dataclasses
@@ -24,6 +28,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -88,16 +93,17 @@ CASES = [
     Case("1M x 10k x 768", M, 10_000, 768, target=26.0, checked=16),
     Case("38.4k x 38.4k x 96, k 20", 38_400, 38_400, 96, k=20, target=1.1),
     Case("1M x 1M x 3, without boxes", M, M, 3, visit="tiles", rivals=()),
-    Case("1M x 1M x 3, boxes", M, M, 3, times=0.2, against="1M x 1M x 3, without boxes", floor="reading and lists", rivals=()),
+    Case("1M x 1M x 3, boxes", M, M, 3, times=0.2, against="1M x 1M x 3, without boxes", floor="reading and lists", rivals=("cukd",)),
     Case("1M x 1M x 3, k 1, without boxes", M, M, 3, k=1, visit="tiles", rivals=()),
     Case("1M x 1M x 3, k 1, boxes", M, M, 3, k=1, times=0.2, against="1M x 1M x 3, k 1, without boxes", floor="reading and lists",
-         rivals=()),
+         rivals=("cukd",)),
+    Case("10M x 1M x 3, boxes", 10 * M, M, 3, floor="reading and lists", rivals=("cukd",)),
     Case("1M x 100k x 2, without boxes", M, 100_000, 2, visit="tiles", rivals=(), repeats=2),
-    Case("1M x 100k x 2, boxes", M, 100_000, 2, floor="reading and lists", rivals=()),
+    Case("1M x 100k x 2, boxes", M, 100_000, 2, floor="reading and lists", rivals=("cukd",)),
     Case("1M x 100k x 5, without boxes", M, 100_000, 5, visit="tiles", rivals=()),
     Case("1M x 100k x 5, boxes", M, 100_000, 5, floor="reading and lists", rivals=()),
     Case("1M x 100k x 8, without boxes", M, 100_000, 8, visit="tiles", rivals=()),
-    Case("1M x 100k x 8, boxes", M, 100_000, 8, floor="reading and lists", rivals=()),
+    Case("1M x 100k x 8, boxes", M, 100_000, 8, floor="reading and lists", rivals=("cukd",)),
     Case("1M x 100k x 8, 1,000 clusters, boxes", M, 100_000, 8, data="clusters", floor="reading and lists", rivals=()),
     Case("100M x 1 x 32", 100 * M, 1, 32, target=1.8, floor="reading", with_images=False, checked=1),
     Case("mixed euclidean, 100k x 100k, 25 + 25 nominal, 5 % missing", 100_000, 100_000, 50, metric="mixed-euclidean",
@@ -115,12 +121,12 @@ CASES = [
 ]
 
 
-def run_stope(args, case):
+def run_stope(args, case, tables=""):
     numbers = case.nominal == 0 and case.missing == 0.0 and case.compat == "none"
     words = [args.build / "bench" / "knn_gpu_bench", case.rows, case.queries, case.columns, case.k, case.data,
              min(case.repeats or args.repeats, args.repeats), f"metric={case.metric}", f"compat={case.compat}",
              f"nominal={case.nominal}", f"missing={case.missing}", f"memory={case.memory}", f"checked={case.checked}",
-             f"seconds={args.seconds}", f"fits={2 if case.target and case.with_images else 1}",
+             f"seconds={args.seconds}", f"fits={2 if (case.target or 'cukd' in case.rivals) and case.with_images else 1}", f"tables={tables}",
              f"resident={int(numbers and case.target is not None)}",
              "device=cuda:" + ",".join(str(i) for i in range(case.gpus))]
     try:
@@ -186,6 +192,42 @@ def run_rivals(args, program, cases):
     return results + [{"error": ended}] * (len(cases) - len(results))
 
 
+def run_cukd(args, case, tables):
+    """Runs cudaKDTree on the tables that stope's process has written, and compares all of its lists with stope's."""
+    command = [str(w) for w in (args.cukd.resolve(), tables, case.columns, case.k, min(args.repeats, 5))]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=args.limit, check=False)
+    except subprocess.TimeoutExpired:
+        return {"error": f"no answer within {args.limit} s"}
+    if done.returncode != 0:
+        return {"error": done.stderr.strip()[-300:] or f"exit {done.returncode}"}
+    runs = json.loads(done.stdout)
+    ways = [{"ms": statistics.median(s["ms"]), "build_ms": statistics.median(tree["build_ms"]), "tree": tree["tree"],
+             **{key: s[key] for key in ("way", "list", "queries", "threads")}}
+            for tree in runs["trees"] for s in tree["searches"]]
+    given, sorted_ = ([w for w in ways if w["queries"] == order] for order in ("as given", "along a curve"))
+    best = min(given, key=lambda w: w["ms"])
+    sort_ms = statistics.median(runs["sort_ms"])
+    return {"milliseconds": best["ms"], "fastest": best, "fastest_sorted": min(sorted_, key=lambda w: w["ms"]),
+            "fastest_with_build": min(given, key=lambda w: w["ms"] + w["build_ms"]), "sort_ms": sort_ms, "runs": runs,
+            **compare_lists(tables, case)}
+
+
+def compare_lists(tables, case):
+    """How far cudaKDTree's lists, in floats, are from stope's. Of equal distances either row is right."""
+    import numpy as np
+    shape = (case.queries, case.k)
+    rows, distances = (np.fromfile(f"{tables}.{name}", kind).reshape(shape) for name, kind in (("rows", "i8"), ("distances", "f8")))
+    pairs = np.fromfile(f"{tables}.cukd", "u4").reshape(*shape, 2).astype("u8")
+    pairs = np.sort(pairs[..., 0] << np.uint64(32) | pairs[..., 1], axis=1)  # squares are not negative: their bits are in order
+    their_rows = (pairs & np.uint64(0xFFFFFFFF)).astype("i8")
+    squares = (pairs >> np.uint64(32)).astype("u4").view("f4").astype("f8")
+    same = (np.sort(rows, axis=1) == np.sort(their_rows, axis=1)).all(axis=1)
+    return {"exact": float(same.mean()), "in_order": float((rows == their_rows).all(axis=1).mean()),
+            "ids_that_differ": sum(len(set(a) - set(b)) for a, b in zip(rows[~same].tolist(), their_rows[~same].tolist())),
+            "largest_difference": float((np.abs(np.sqrt(squares) - distances) / np.maximum(distances, np.finfo("f8").tiny)).max())}
+
+
 def show(row):
     def ms(key):
         return "-" if row.get(key) is None else f"{row[key]:.2f}"
@@ -202,10 +244,19 @@ def show(row):
 
 
 def show_rivals(row):
-    texts = [f"{name} {r['milliseconds']:.1f} ms (exact {r['exact']:.2f})" if "error" not in r else f"{name}: {r['error']}"
+    texts = [f"{name} {r['milliseconds']:.2f} ms (exact {r['exact']:.4f}){show_cukd(r)}" if "error" not in r else f"{name}: {r['error']}"
              for name, r in row.get("rivals", {}).items()]
     if texts:
         print(f"{row['case']}: " + "; ".join(texts), flush=True)
+
+
+def show_cukd(result):
+    if "fastest_sorted" not in result:
+        return ""
+    best, along = result["fastest"], result["fastest_sorted"]
+    return (f" by {best['tree']}, {best['way']}, {best['list']}, tree {best['build_ms']:.2f}; along a curve {along['ms']:.2f} by "
+            f"{along['tree']}, {along['way']}, {along['list']}, tree {along['build_ms']:.2f}, sort {result['sort_ms']:.2f}; "
+            f"{result['ids_that_differ']} ids differ, distances by {result['largest_difference']:.1e} at most")
 
 
 def plot(rows, path, gpu):
@@ -227,7 +278,7 @@ def plot(rows, path, gpu):
         points = [(row[key], place) for row, place in zip(rows, places) if row.get(key)]
         if points:
             axis.scatter(*zip(*points), marker=mark, s=160, color=colour, label=label, zorder=3)
-    for name, mark, colour in (("torch", "x", "#f58518"), ("faiss", "+", "#54a24b")):
+    for name, mark, colour in (("torch", "x", "#f58518"), ("faiss", "+", "#54a24b"), ("cukd", "1", "#b279a2")):
         points = [(row["rivals"][name]["milliseconds"], place) for row, place in zip(rows, places)
                   if "error" not in row.get("rivals", {}).get(name, {"error": ""})]
         if points:
@@ -249,6 +300,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--only", default="", help="the cases whose name contains one of these, separated by |")
     parser.add_argument("--rivals", default="torch,faiss")
+    parser.add_argument("--cukd", type=pathlib.Path, help="the compiled bench/support/rivals/cukd_bench.cu")
     parser.add_argument("--seconds", type=float, default=3, help="of repetitions, at most")
     parser.add_argument("--limit", type=float, default=60, help="seconds for a case of ours")
     parser.add_argument("--rivals-limit", type=float, default=240, help="seconds for all cases of a rival")
@@ -270,10 +322,16 @@ def main():
             left_out.append(f"{case.name}: there is no more than {len(there)}")
             print(left_out[-1])
             continue
-        rows[case.name] = summarise(case, run_stope(args, case))
+        with tempfile.TemporaryDirectory() as folder:
+            tables = f"{folder}/t" if args.cukd and "cukd" in case.rivals else ""
+            rows[case.name] = summarise(case, run_stope(args, case, tables))
+            if tables and "error" not in rows[case.name]["stope"]:
+                rows[case.name]["rivals"] = {"cukd": run_cukd(args, case, tables)}
         judge(rows[case.name], case, rows)
         show(rows[case.name])
         save()
+    if not args.cukd:
+        left_out.append("cukd: no --cukd")
     for program in [name for name in args.rivals.split(",") if name]:
         if any(importlib.util.find_spec(module) is None for module in (program, "torch")):
             left_out.append(f"{program}: not installed (or PyTorch, which makes the tables, is not)")

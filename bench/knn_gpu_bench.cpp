@@ -14,11 +14,14 @@
 //   seconds=S        no repetition begins later
 //   fits=N           fits and first searches the table N times; the last time counts. In the first one the driver
 //                    loads its kernels and the GPU's clocks rise
+//   tables=PREFIX    writes the rows and, in full, the last search's lists, for other programs: PREFIX.train and
+//                    PREFIX.query (float32, row by row), PREFIX.rows (int64) and PREFIX.distances (float64)
 //   resident=1       repeats the searches with queries in the first GPU's memory, where the lists stay (numbers only)
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -87,14 +90,30 @@ Search search(const stope::KnnIndex& index, const stope::Table& query, std::int6
 }
 
 // Rows of numbers, row-major.
-std::vector<double> values_of(const stope::Table& table) {
-  std::vector<double> values(static_cast<std::size_t>(table.n_rows) * table.columns.size());
+template <class T = double>
+std::vector<T> values_of(const stope::Table& table) {
+  std::vector<T> values(static_cast<std::size_t>(table.n_rows) * table.columns.size());
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     for (std::int64_t i = 0; i < table.n_rows; ++i) {
-      values[static_cast<std::size_t>(i) * table.columns.size() + c] = table.columns[c].at(i);
+      values[static_cast<std::size_t>(i) * table.columns.size() + c] = static_cast<T>(table.columns[c].at(i));
     }
   }
   return values;
+}
+
+template <class T>
+void write(const std::string& path, const std::vector<T>& values) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+  if (!file.flush()) throw stope::Error(stope::ErrorCode::io, "cannot write " + path);
+}
+
+// Writes the lists of all queries.
+void write_lists(const std::string& prefix, const stope::KnnIndex& index, const stope::Table& query, std::int64_t k,
+                 const stope::RunOptions& run) {
+  const stope::Neighbors lists = index.kneighbors(query, {.n_neighbors = k}, run);
+  write(prefix + ".rows", std::vector<std::int64_t>(lists.indices.begin(), lists.indices.end()));
+  write(prefix + ".distances", std::vector<double>(lists.distances.begin(), lists.distances.end()));
 }
 
 struct ResidentSearches {
@@ -145,16 +164,23 @@ int bench(int argc, char** arguments) {
   const double limit = words.number("seconds", std::numeric_limits<double>::infinity());
   const std::int64_t fits = words.integer("fits", 1);
   const bool is_resident = words.integer("resident", 0) != 0;
+  const std::string tables = words.text("tables", "");
   words.done();
 
   Clock::time_point start = Clock::now();
   const stope::bench::TableMaker maker(kind);
-  const stope::Table train = maker.table(n, 1), query = maker.table(m, 2);
+  stope::Table train = maker.table(n, 1);
+  const stope::Table query = maker.table(m, 2);
   const double making = seconds_since(start);
   for (std::int64_t i = 1; i < fits; ++i) search(stope::KnnIndex::fit(train, options, run), query, k, checked, run);
   start = Clock::now();
   const stope::KnnIndex index = stope::KnnIndex::fit(train, options, run);
   const double fit = seconds_since(start);
+  if (!tables.empty()) {
+    write(tables + ".train", values_of<float>(train));
+    write(tables + ".query", values_of<float>(query));
+  }
+  train = {};  // the index has its rows, which may take most of the memory
   const Search first = search(index, query, k, checked, run);
   Search last = first;
   std::vector<double> times;
@@ -165,6 +191,7 @@ int bench(int argc, char** arguments) {
   }
   ResidentSearches resident;
   if (is_resident) resident = search_resident(index, query, k, std::atoi(arguments[6]), limit, run, last);
+  if (!tables.empty()) write_lists(tables, index, query, k, run);
 
   std::printf(
       "{\"rows\": %lld, \"queries\": %lld, \"columns\": %lld, \"nominal\": %lld, \"missing\": %g, \"k\": %lld, ",
