@@ -63,6 +63,8 @@ class Case:
     checked: int = 64
     repeats: int = None
     visit: str = ""  # STOPE_VISIT: "tiles" forbids boxes
+    host: int = 0  # bytes of the host's memory, if they are many
+    image: int = 0  # bytes of a row's image, if the share of the memory's speed counts that its list pass reaches
 
     def floor_ms(self):
         n, m, d = self.rows, self.queries, self.columns
@@ -72,6 +74,7 @@ class Case:
             "mixed products": 2 * n * m * MIXED_COLUMNS / HALF,
             "byte differences": n * m * d / DIFFERENCES,
             "reading": 2 * n * d / READ,
+            "reading floats": 4 * n * d / READ,
             "reading and lists": (8 * d * (n + m) + 12 * m * self.k) / READ,
             "bus or products": max(2 * n * m * d / HALF, 8 * m * d / BUS),
         }[self.floor] / self.gpus
@@ -105,7 +108,10 @@ CASES = [
     Case("1M x 100k x 8, without boxes", M, 100_000, 8, visit="tiles", rivals=()),
     Case("1M x 100k x 8, boxes", M, 100_000, 8, floor="reading and lists", rivals=("cukd",)),
     Case("1M x 100k x 8, 1,000 clusters, boxes", M, 100_000, 8, data="clusters", floor="reading and lists", rivals=()),
-    Case("100M x 1 x 32", 100 * M, 1, 32, target=1.8, floor="reading", with_images=False, checked=1),
+    Case("100M x 1 x 32", 100 * M, 1, 32, target=1.8, floor="reading", with_images=False, checked=1, image=64),
+    # 64 GB of doubles on the host and on the GPU: a limit that neither reaches lets both hold them.
+    Case("1B x 1 x 8", 1000 * M, 1, 8, floor="reading floats", with_images=False, checked=1, visit="tiles", image=64,
+         memory=140_000 * M, host=110_000 * M, rivals=()),
     Case("mixed euclidean, 100k x 100k, 25 + 25 nominal, 5 % missing", 100_000, 100_000, 50, metric="mixed-euclidean",
          nominal=25, missing=0.05, target=20.0, floor="mixed products", rivals=()),
     Case("manhattan, 100k x 100k x 50", 100_000, 100_000, 50, metric="manhattan", target=14.0, floor="byte differences"),
@@ -159,6 +165,8 @@ def summarise(case, ours):
     table = {name: ms for name, ms in ours["first_gpu_ms"].items() if name.startswith("table")}
     row["search_ms"] = sum(ms for name, ms in steps.items() if not name.startswith("table"))
     row["whole_ms"] = row["search_ms"] + sum(table.values()) if table and case.with_images else None
+    if case.image and "list" in steps:
+        row["share_of_read"] = case.rows * case.image / READ * 1e3 / steps["list"]
     return row
 
 
@@ -240,7 +248,7 @@ def show(row):
     met = {True: "met", False: "NOT met", None: ""}[row.get("met")]
     print(f"{row['case']}: whole {ms('whole_ms')}, search {ms('search_ms')}, resident {ms('resident_ms')} ({steps}), wall {ms('wall_ms')}, floor "
           f"{ms('floor_ms')}, target {row.get('target', 'none')} {met}, {ours['method']}, exact {ours['exact']}/{ours['checked']}, "
-          f"{ours['uncertified']} uncertified", flush=True)
+          f"{ours['uncertified']} uncertified" + (f", {row['share_of_read']:.2f} of the memory's speed" if "share_of_read" in row else ""), flush=True)
 
 
 def show_rivals(row):
@@ -320,6 +328,10 @@ def main():
     for case in cases:
         if case.gpus > len(there):
             left_out.append(f"{case.name}: there is no more than {len(there)}")
+            print(left_out[-1])
+            continue
+        if case.host > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+            left_out.append(f"{case.name}: the host has less than {case.host / 1e9:.0f} GB")
             print(left_out[-1])
             continue
         with tempfile.TemporaryDirectory() as folder:
