@@ -112,6 +112,8 @@ CASES = [
     # 64 GB of doubles on the host and on the GPU: a limit that neither reaches lets both hold them.
     Case("1B x 1 x 8", 1000 * M, 1, 8, floor="reading floats", with_images=False, checked=1, visit="tiles", image=64,
          memory=140_000 * M, host=110_000 * M, rivals=()),
+    Case("400M x 1 x 8, boxes", 400 * M, 1, 8, floor="reading floats", with_images=False, checked=1, visit="queries", host=64_000 * M,
+         rivals=()),
     Case("mixed euclidean, 100k x 100k, 25 + 25 nominal, 5 % missing", 100_000, 100_000, 50, metric="mixed-euclidean",
          nominal=25, missing=0.05, target=20.0, floor="mixed products", rivals=()),
     Case("manhattan, 100k x 100k x 50", 100_000, 100_000, 50, metric="manhattan", target=14.0, floor="byte differences"),
