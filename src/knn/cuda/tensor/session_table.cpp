@@ -15,7 +15,7 @@ using stope::cuda::check;
 using stope::cuda::DeviceBuffer;
 
 // Training rows, in bytes, whose images are made at once: so many that the start and end of a kernel do not matter.
-constexpr std::int64_t kEncodedBytes = std::int64_t{128} << 20;
+constexpr std::int64_t kEncodedBytes = std::int64_t{256} << 20;
 
 std::int64_t padded(std::int64_t n, std::int64_t to) {
   return checked::mul(checked::ceil_div(n, to), to);
@@ -79,14 +79,16 @@ StartPlace TensorSession::start_place(const Table& table) const {
           .bytes = in_bytes()};
 }
 
-// Makes the images of the rows loaded since the last call. The clock starts when the copies are done, so that it counts
-// no wait.
+// Makes the images of the rows loaded since the last call, or of whole tiles of them while more rows come. The clock
+// starts when the copies are done, so that it counts no wait.
 void TensorSession::encode_loaded(Table& table, const stope::cuda::Event& copied) {
+  const bool all = table.loaded == table.n_rows;
+  const std::int64_t end = all ? table.loaded : table.loaded / kTileRows * kTileRows;
   EncodeJob job = encode_job();
   job.rows = table.values + table.encoded * spec_.width;
   job.first = table.encoded;
-  job.n = table.loaded - table.encoded;
-  job.n_padded = table.loaded == table.n_rows ? table.n_padded : table.loaded;
+  job.n = end - table.encoded;
+  job.n_padded = all ? table.n_padded : end;
   job.plain = plain_train_.columns();
   job.plain_sources = plain_train_.sources();
   job.tiles = table.images.data();
@@ -101,7 +103,7 @@ void TensorSession::encode_loaded(Table& table, const stope::cuda::Event& copied
   launch_encode_train(job, loading_.get());
   images_end_[number].record(loading_);
   images_timed_[number] = true;
-  table.encoded = table.loaded;
+  table.encoded = end;
 }
 
 // Adds the time of the images for which a pair of clocks was started.

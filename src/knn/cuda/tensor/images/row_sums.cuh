@@ -38,17 +38,16 @@ struct PlainSums {
   float errors = 0.0F;  // squared, rounded a little; infinite: the row has no bound
   float squares = 0.0F, rest = 0.0F;
 
+  /// Returns the image of a number, and 0 for one that has none.
   __device__ __half add(double value, double centre, double scale) {
-    const auto exact = static_cast<float>((value - centre) * scale);
-    if (!(fabsf(exact) <= static_cast<float>(kMostImage))) {  // true for NaN, too
-      errors = __int_as_float(0x7f800000);
-      return __half(0.0F);
-    }
+    const auto scaled = static_cast<float>((value - centre) * scale);
+    const bool has_image = fabsf(scaled) <= static_cast<float>(kMostImage);  // false for NaN
+    const float exact = has_image ? scaled : 0.0F;
     const __half image = __float2half(exact);
     const float rounded = __half2float(image);
     // The second term covers the roundings to a float and before.
     const float error = fabsf(exact - rounded) + (0x1p-23F * fabsf(exact) + 0x1p-126F);
-    errors += error * error;
+    errors = has_image ? errors + error * error : __int_as_float(0x7f800000);
     const float square = rounded * rounded, sum = squares + square;  // the square is exact
     const float added = sum - squares;
     rest += (squares - (sum - added)) + (square - added);
