@@ -15,30 +15,41 @@ static_assert(kPanelUnit == kProductWords);
 template <int kQuads>
 using IntSums = int[kPairQueries][PairPlace<kQuads>::kRows];
 
-/// Adds |q - t| of the four bytes of each word to the sums.
+/// Adds |q - t| of the four bytes of a word to the sums.
+template <int kQuads>
+__device__ __forceinline__ void add_word(const std::uint32_t* queries, const std::uint32_t* rows,
+                                         IntSums<kQuads>& sums) {
+  constexpr int kRows = PairPlace<kQuads>::kRows;
+  std::uint32_t q[kPairQueries], t[kRows];
+  *reinterpret_cast<uint4*>(q) = *reinterpret_cast<const uint4*>(queries);
+  *reinterpret_cast<uint4*>(q + 4) = *reinterpret_cast<const uint4*>(queries + 32);
+#pragma unroll
+  for (int quad = 0; quad < kQuads; ++quad) {
+    *reinterpret_cast<uint4*>(t + 4 * quad) = *reinterpret_cast<const uint4*>(rows + 16 * quad);
+  }
+#pragma unroll
+  for (int i = 0; i < kPairQueries; ++i) {
+#pragma unroll
+    for (int j = 0; j < kRows; ++j) {
+      asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %0;" : "+r"(sums[i][j]) : "r"(q[i]), "r"(t[j]));
+    }
+  }
+}
+
+/// The same for the words [from, to), of which `from` begins a pair of lines.
 template <int kQuads>
 __device__ __forceinline__ void add_differences(const std::uint32_t* queries, const std::uint32_t* rows, int from,
                                                 int to, const PairPlace<kQuads>& place, int part,
                                                 IntSums<kQuads>& sums) {
-#pragma unroll 2
-  for (int w = from; w < to; ++w) {
-    const std::uint32_t* const qs = queries + line_place(w);
-    const std::uint32_t* const ts = rows + line_place(w);
-    std::uint32_t q[kPairQueries], t[PairPlace<kQuads>::kRows];
-    *reinterpret_cast<uint4*>(q) = *reinterpret_cast<const uint4*>(qs + place.queries);
-    *reinterpret_cast<uint4*>(q + 4) = *reinterpret_cast<const uint4*>(qs + place.queries + 32);
-#pragma unroll
-    for (int quad = 0; quad < kQuads; ++quad) {
-      *reinterpret_cast<uint4*>(t + 4 * quad) = *reinterpret_cast<const uint4*>(ts + place.row(part, 4 * quad));
-    }
-#pragma unroll
-    for (int i = 0; i < kPairQueries; ++i) {
-#pragma unroll
-      for (int j = 0; j < PairPlace<kQuads>::kRows; ++j) {
-        asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %0;" : "+r"(sums[i][j]) : "r"(q[i]), "r"(t[j]));
-      }
-    }
+  const std::uint32_t* qs = queries + line_place(from) + place.queries;
+  const std::uint32_t* ts = rows + line_place(from) + place.row(part, 0);
+  int w = from;
+#pragma unroll 1
+  for (; w + 1 < to; w += 2, qs += kLinePair, ts += kLinePair) {
+    add_word<kQuads>(qs, ts, sums);
+    add_word<kQuads>(qs + kPairTile, ts + kPairTile, sums);
   }
+  if (w < to) add_word<kQuads>(qs, ts, sums);
 }
 
 __device__ __forceinline__ void multiply_add(int& c0, int& c1, int& c2, int& c3, std::uint32_t a0, std::uint32_t a1,
@@ -106,23 +117,31 @@ struct BytePairs {
       }
     }
   }
-  __device__ float divisor(int i, int j) const { return kDivides ? float_of(divisors[kDivides ? i : 0][j]) : 0.0F; }
-  __device__ Entry at(int i, int j) const {
-    return {float_of(pick(sums[i], j)), kDivides ? float_of(pick(divisors[kDivides ? i : 0], j)) : 0.0F, 0};
+  __device__ int divisor(int i, int j) const { return kDivides ? divisors[kDivides ? i : 0][j] : 0; }
+
+  /// Copies the sums of a query, then its divisors.
+  __device__ void copy(int i, std::uint32_t (&words)[8]) const {
+#pragma unroll
+    for (int j = 0; j < Place::kRows; ++j) {
+      words[j] = static_cast<std::uint32_t>(sums[i][j]);
+      if constexpr (kDivides) words[Place::kRows + j] = static_cast<std::uint32_t>(divisors[i][j]);
+    }
+  }
+  __device__ static Entry entry_of(std::uint32_t sum, std::uint32_t divisor) {
+    return {float_of(static_cast<int>(sum)), kDivides ? float_of(static_cast<int>(divisor)) : 0.0F, 0};
+  }
+  __device__ static int key_of(std::uint32_t sum, std::uint32_t divisor, float alpha) {
+    if constexpr (!kDivides) return static_cast<int>(sum);
+    const Entry entry = entry_of(sum, divisor);
+    return __float_as_int(excess_of({alpha, 0.0F}, entry.sum, entry.divisor));
   }
 
   __device__ int key(int i, int j, float alpha) const {
-    if constexpr (!kDivides) return sums[i][j];
-    return __float_as_int(excess_of({alpha, 0.0F}, float_of(sums[i][j]), divisor(i, j)));
+    return key_of(static_cast<std::uint32_t>(sums[i][j]), static_cast<std::uint32_t>(divisor(i, j)), alpha);
   }
   __device__ static int limit(float beta) { return kDivides ? __float_as_int(beta) : __float2int_rd(beta); }
   __device__ int score_key(int i, int j) const {
-    return kDivides ? __float_as_int(score_of<true>(float_of(sums[i][j]), divisor(i, j))) : sums[i][j];
-  }
-  __device__ int score_key_at(int i, int j) const {
-    if constexpr (!kDivides) return pick(sums[i], j);
-    const Entry entry = at(i, j);
-    return __float_as_int(score_of<true>(entry.sum, entry.divisor));
+    return kDivides ? __float_as_int(score_of<true>(float_of(sums[i][j]), float_of(divisor(i, j)))) : sums[i][j];
   }
   __device__ static float score(int key) { return kDivides ? __int_as_float(key) : static_cast<float>(key); }
 };

@@ -73,19 +73,28 @@ struct FloatPairs {
     }
   }
   __device__ float divisor(int i, int j) const { return kDivides ? divisors[kDivides ? i : 0][j] : 0.0F; }
-  __device__ Entry at(int i, int j) const {
-    return {pick(sums[i], j), kDivides ? pick(divisors[kDivides ? i : 0], j) : 0.0F, 0};
+
+  /// Copies the sums of a query, then its divisors.
+  __device__ void copy(int i, std::uint32_t (&words)[8]) const {
+#pragma unroll
+    for (int j = 0; j < kRows; ++j) {
+      words[j] = __float_as_uint(sums[i][j]);
+      if constexpr (kDivides) words[kRows + j] = __float_as_uint(divisors[i][j]);
+    }
+  }
+  __device__ static Entry entry_of(std::uint32_t sum, std::uint32_t divisor) {
+    return {__uint_as_float(sum), __uint_as_float(divisor), 0};
+  }
+  __device__ static int key_of(std::uint32_t sum, std::uint32_t divisor, float alpha) {
+    if constexpr (!kDivides) return static_cast<int>(sum);
+    return __float_as_int(excess_of({alpha, 0.0F}, __uint_as_float(sum), __uint_as_float(divisor)));
   }
 
   __device__ int key(int i, int j, float alpha) const {
-    return __float_as_int(kDivides ? excess_of({alpha, 0.0F}, sums[i][j], divisor(i, j)) : sums[i][j]);
+    return key_of(__float_as_uint(sums[i][j]), __float_as_uint(divisor(i, j)), alpha);
   }
   __device__ static int limit(float beta) { return __float_as_int(beta); }
   __device__ int score_key(int i, int j) const { return __float_as_int(score_of<kDivides>(sums[i][j], divisor(i, j))); }
-  __device__ int score_key_at(int i, int j) const {
-    const Entry entry = at(i, j);
-    return __float_as_int(score_of<kDivides>(entry.sum, entry.divisor));
-  }
   __device__ static float score(int key) { return __int_as_float(key); }
 };
 

@@ -15,21 +15,27 @@ namespace stope::knn::cuda {
 inline constexpr int kLinePair = 2 * kPairTile + 8;
 
 /// How a scan divides its shared memory, in lines: two panels of training rows, and all lines of the queries, which are
-/// copied once. If these lines do not fit, the queries are copied panel by panel as well.
+/// copied once. If these lines do not fit, the queries are copied panel by panel as well. If a panel has all lines of a
+/// tile, several tiles come at once, so that the block of threads waits for itself less often.
 struct Pool {
   int panel;  ///< a multiple of kPanelUnit, or all lines
   bool resident;
   int query_lines;
+  int tiles = 1;  ///< that come at once
 
-  int lines() const { return query_lines + 2 * panel; }
+  STOPE_HD int lines() const { return query_lines + 2 * tiles * panel; }
+  int starts() const { return 2 * tiles * kPairTile; }  ///< words behind the lines
 };
 inline constexpr int kPanelUnit = 8;  // words of a matrix instruction
 inline constexpr int kLeastPanel = 16;
+inline constexpr int kMostTilesAtOnce = 4;
 
 /// Plans the fewest panels, all of one size, that fit `most` lines of shared memory.
 inline Pool plan_pool(int n_lines, int most) {
   const auto up = [](int a, int unit) { return (a + unit - 1) / unit * unit; };
-  if (3 * n_lines <= most) return {n_lines, true, n_lines};
+  if (3 * n_lines <= most) {
+    return {n_lines, true, n_lines, std::min(kMostTilesAtOnce, (most - n_lines) / (2 * n_lines))};
+  }
   for (int n_panels = 2; n_panels < n_lines; ++n_panels) {
     const int panel = up((n_lines + n_panels - 1) / n_panels, kPanelUnit);
     if (panel < kLeastPanel) break;
@@ -99,8 +105,8 @@ class PanelCopies {
  public:
   static constexpr int kParts = PairPlace<Work::kQuads>::kParts;
 
-  __device__ PanelCopies(const Work& work, std::uint32_t* memory, std::uint32_t (*starts)[kPairTile])
-      : work_(work), images_(work.images()), memory_(memory), starts_(starts) {
+  __device__ PanelCopies(const Work& work, std::uint32_t* memory)
+      : work_(work), images_(work.images()), memory_(memory), starts_(memory + line_place(work.pool.lines())) {
     const ScanTiles& tiles = work.scan.tiles;
     first_tile_ = static_cast<std::int64_t>(blockIdx.y) * tiles.tiles_per_segment;
     const std::int64_t left = tiles.n_tiles - first_tile_;
@@ -122,33 +128,44 @@ class PanelCopies {
     return (tiles.first_tile + (first_tile_ + tile) * tiles.stride) * kPairTile;
   }
 
-  /// Starts to copy a panel to buffer 0 or 1. If there is one panel, it copies all rows of a tile, else those of a
-  /// part. The tile's starts come with its first panel.
+  /// Starts to copy the tiles from `first` on that come at once, all their rows and starts.
+  __device__ void copy_tiles(int first, int buffer) const {
+    for (int tile = first; tile < min(first + work_.pool.tiles, n_tiles_); ++tile) {
+      const std::int64_t row = first_row(tile);
+      const std::uint32_t* const rows = images_.train + row * images_.n_lines;
+      copy_panel<false>(memory_ + rows_at(buffer, tile - first), rows, panel(0), 0);
+      copy_starts(tile, row);
+    }
+  }
+  /// Starts to copy one of several panels to buffer 0 or 1: the rows of a part. The tile's starts come with its first
+  /// panel.
   __device__ void copy(int tile, int part, int number, int buffer) const {
     const std::int64_t row = first_row(tile);
     const Panel lines = panel(number);
     const std::int64_t from = static_cast<std::int64_t>(lines.first) * kPairTile;
     if (!work_.pool.resident) copy_panel<false>(memory_ + queries_at(number, buffer), queries_ + from, lines, 0);
     const std::uint32_t* const rows = images_.train + row * images_.n_lines + from;
-    if (kParts == 1 || n_panels_ == 1) {
-      copy_panel<false>(memory_ + rows_at(buffer), rows, lines, 0);
-    } else {
-      copy_panel<true>(memory_ + rows_at(buffer), rows, lines, part);
-    }
-    if (part == 0 && number == 0 && threadIdx.x < kPairTile / 4) {
-      copy_async(starts_[tile % 2] + threadIdx.x * 4, images_.starts + row + threadIdx.x * 4);
-    }
+    copy_panel<(kParts > 1)>(memory_ + rows_at(buffer, 0), rows, lines, part);
+    if (part == 0 && number == 0) copy_starts(tile, row);
   }
+  __device__ std::uint32_t* starts(int tile) const { return starts_ + tile % (2 * work_.pool.tiles) * kPairTile; }
   __device__ int queries_at(int number, int buffer) const {
     return line_place((work_.pool.resident ? number : buffer) * work_.pool.panel);
   }
-  __device__ int rows_at(int buffer) const { return line_place(work_.pool.query_lines + buffer * work_.pool.panel); }
+  /// Where tile `i` of those that come at once begins.
+  __device__ int rows_at(int buffer, int i) const {
+    return line_place(work_.pool.query_lines + (buffer * work_.pool.tiles + i) * work_.pool.panel);
+  }
 
  private:
+  __device__ void copy_starts(int tile, std::int64_t row) const {
+    if (threadIdx.x >= kPairTile / 4) return;
+    copy_async(starts(tile) + threadIdx.x * 4, images_.starts + row + threadIdx.x * 4);
+  }
+
   const Work& work_;
   const PairImages images_;
-  std::uint32_t* memory_;
-  std::uint32_t (*starts_)[kPairTile];
+  std::uint32_t *memory_, *starts_;
   const std::uint32_t* queries_;
   int n_panels_, n_tiles_;
   std::int64_t first_tile_;
@@ -162,58 +179,60 @@ __global__ void __launch_bounds__(kPairThreads, 2)
   using Place = PairPlace<Work::kQuads>;
   using Pairs = typename Work::Pairs;
   extern __shared__ __align__(16) std::uint32_t memory[];
-  __shared__ __align__(16) std::uint32_t starts[2][kPairTile];
   const Place place;
   const auto& scan = work.scan;
   Sink<Work::kQuads, Work::kDivides> sink;
   sink.template begin<Pairs>(job, scan.tiles, scan.exclusions, static_cast<std::int64_t>(blockIdx.x) * kPairTile);
-  const PanelCopies<Work> copies(work, memory, starts);
-  copies.copy(0, 0, 0, 0);
-  int buffer = 1;
+  const PanelCopies<Work> copies(work, memory);
+  const bool one = copies.n_panels() == 1;  // all parts of a tile are there at once
+  one ? copies.copy_tiles(0, 0) : copies.copy(0, 0, 0, 0);
+  int buffer = 1, at_once = 0;  // of the tiles that came at once, this one is next
   Pairs pairs;
   for (int tile = 0; tile < copies.n_tiles(); ++tile) {
 #pragma unroll 1
     for (int part = 0; part < Place::kParts; ++part) {
 #pragma unroll 1
       for (int panel = 0; panel < copies.n_panels(); ++panel) {
-        const bool one = copies.n_panels() == 1;  // all parts of a tile are there at once
-        if (part == 0 || !one) {
+        if (!one || (part == 0 && at_once == 0)) {
           wait_for_copies();
-          sink.sync();  // every thread sees the copies, and none reads the other buffer any more
+          sink.template sync<Pairs>();  // every thread sees the copies, and none reads the other buffer any more
           buffer ^= 1;
           const bool more_panels = panel + 1 < copies.n_panels(), more_parts = part + 1 < Place::kParts;
-          if (one || !(more_panels || more_parts)) {
-            if (tile + 1 < copies.n_tiles()) copies.copy(tile + 1, 0, 0, buffer ^ 1);
-          } else {
+          if (one) {
+            copies.copy_tiles(tile + work.pool.tiles, buffer ^ 1);
+          } else if (more_panels || more_parts) {
             copies.copy(tile, more_panels ? part : part + 1, more_panels ? panel + 1 : 0, buffer ^ 1);
+          } else if (tile + 1 < copies.n_tiles()) {
+            copies.copy(tile + 1, 0, 0, buffer ^ 1);
           }
         }
-        if (panel == 0) pairs.start(starts[tile % 2], place, part);
-        work.add(copies.panel(panel), memory + copies.queries_at(panel, buffer), memory + copies.rows_at(buffer), place,
-                 part, pairs);
+        if (panel == 0) pairs.start(copies.starts(tile), place, part);
+        work.add(copies.panel(panel), memory + copies.queries_at(panel, buffer),
+                 memory + copies.rows_at(buffer, at_once), place, part, pairs);
       }
       sink.take(place, copies.first_row(tile), part, pairs);
     }
+    if (++at_once == work.pool.tiles) at_once = 0;
   }
   sink.template finish<Pairs>(place);
 }
 
 template <template <int, bool> class Sink, class Work, class Job>
 void launch_pairs_of(Work work, int n_lines, const Job& job, cudaStream_t stream) {
-  // Two blocks of threads share a multiprocessor; kBesidePool is what they need besides the pool.
-  constexpr int kBesidePool = 10 << 10, kLineBytes = kLinePair / 2 * 4;
   int gpu = 0, of_processor = 0, of_block = 0;
   using stope::cuda::check;
   check(cudaGetDevice(&gpu), "asking for the GPU");
   check(cudaDeviceGetAttribute(&of_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, gpu), "asking for memory");
   check(cudaDeviceGetAttribute(&of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), "asking for memory");
-  const int most_lines = (std::min(of_processor / 2, of_block) - kBesidePool) / kLineBytes;
-  work.pool = plan_pool(n_lines, most_lines);
-  const int bytes = work.pool.lines() * kLineBytes;
+  // Two blocks of threads share a multiprocessor. Each needs memory besides the pool, less on Turing (kQueued).
+  constexpr int kTuring = 64 << 10, kLineBytes = kLinePair / 2 * 4;
+  const int beside_pool = of_processor > kTuring ? 19 << 10 : 8 << 10;
+  const int most = std::min(of_processor / 2, of_block) - beside_pool;
+  work.pool = plan_pool(n_lines, (most - 2 * kMostTilesAtOnce * kPairTile * 4) / kLineBytes);
+  const int bytes = work.pool.lines() * kLineBytes + work.pool.starts() * 4;
   // Asks for the most that any search needs: what this one needs could be less than another thread is about to launch
   // with.
-  check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             most_lines * kLineBytes),
+  check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributeMaxDynamicSharedMemorySize, most),
         "asking for shared memory");
   check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributePreferredSharedMemoryCarveout,
                              cudaSharedmemCarveoutMaxShared),

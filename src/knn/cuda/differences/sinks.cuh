@@ -30,15 +30,6 @@ __device__ bool keeps(const SumCut& cut, float sum, float divisor) {
   return (kDivides ? excess_of(cut, sum, divisor) : sum) <= cut.beta;
 }
 
-/// Returns element j of a register array, although j is known only at run time.
-template <int kSize, class T>
-__device__ T pick(const T (&values)[kSize], int j) {
-  T value = values[0];
-#pragma unroll
-  for (int i = 1; i < kSize; ++i) value = j == i ? values[i] : value;
-  return value;
-}
-
 /// Returns the least of value(0) ... value(kSize - 1), three values an instruction where the GPU can.
 template <int kSize, class Value>
 __device__ __forceinline__ int least_of(const Value& value) {
@@ -65,7 +56,10 @@ class BestOfGroups {
   }
 
   /// A barrier of the block of threads; the loop says what it protects.
-  __device__ void sync() { __syncthreads(); }
+  template <class Pairs>
+  __device__ void sync() {
+    __syncthreads();
+  }
 
   template <class Pairs>
   __device__ void take(const Place& place, std::int64_t first_row, int part, const Pairs& pairs) {
@@ -110,8 +104,9 @@ class BestOfGroups {
   std::int32_t rows_[kPairQueries];
 };
 
-/// Lists what the cuts do not rule out. An entry first waits in a queue of the block of threads. So a thread that has
-/// found a row does not wait for a counter in memory while the others compute.
+/// Lists what the cuts do not rule out. A thread that finds such rows for a query puts all of its sums for this query
+/// into a queue of the block of threads. When the queue is emptied, every thread looks at one sum. So threads that have
+/// found nothing do not wait for one that goes through its sums, nor for a counter in memory.
 template <int kQuads, bool kDivides>
 class Listing {
  public:
@@ -137,10 +132,11 @@ class Listing {
     __syncthreads();  // the cuts and the empty queue are there
   }
 
-  /// A barrier of the block of threads. It empties the queue if that is half full.
+  /// A barrier of the block of threads. It empties the queue if few places are left.
+  template <class Pairs>
   __device__ void sync() {
-    const bool half_full = threadIdx.x % 32 == 0 && atomicAdd(&queue_->size, 0) >= kQueued / 2;
-    if (__syncthreads_or(half_full ? 1 : 0) != 0) empty_queue();
+    const bool few_left = threadIdx.x % 32 == 0 && atomicAdd(&queue_->size, 0) >= kEmptiedFrom;
+    if (__syncthreads_or(few_left ? 1 : 0) != 0) empty_queue<Pairs>();
   }
 
   template <class Pairs>
@@ -156,24 +152,18 @@ class Listing {
       hot |= least <= limit[i] ? 1U << i : 0U;
     }
     if (hot == 0) return;
+    int at = atomicAdd(&queue_->size, __popc(hot));
 #pragma unroll
     for (int i = 0; i < kPairQueries; ++i) {
       if ((hot >> i & 1U) == 0) continue;
-      // Few rows pass: a loop over them keeps the code short.
-      unsigned rest = 0;
-#pragma unroll
-      for (int j = 0; j < Place::kRows; ++j) rest |= pairs.key(i, j, alpha[i]) <= limit[i] ? 1U << j : 0U;
-#pragma unroll 1
-      for (; rest != 0; rest &= rest - 1) {
-        const int j = __ffs(static_cast<int>(rest)) - 1;
-        Entry entry = pairs.at(i, j);
-        entry.row = static_cast<std::int32_t>(first_row) + place.row(part, j);
-        const int at = atomicAdd(&queue_->size, 1);
-        if (at < kQueued) {
-          queue_->entries[at] = {entry, place.query(i)};
-        } else {
-          append({entry, place.query(i)});
-        }
+      Queued queued;
+      pairs.copy(i, queued.words);
+      queued.query = place.query(i);
+      queued.row = static_cast<std::int32_t>(first_row) + place.row(part, 0);
+      if (at < kQueued) {
+        queue_->entries[at++] = queued;
+      } else {
+        append_all<Pairs>(*job_, *exclusions_, first_query_, queued, limit[i], alpha[i]);
       }
     }
   }
@@ -181,15 +171,22 @@ class Listing {
   template <class Pairs>
   __device__ void finish(const Place&) {
     __syncthreads();  // no thread adds to the queue any more
-    empty_queue();
+    empty_queue<Pairs>();
   }
 
  private:
-  static constexpr int kQueued = 384;
-  struct Queued {
-    Entry entry;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  static constexpr int kQueued = 96, kEmptiedFrom = 32;  // little shared memory
+#else
+  static constexpr int kQueued = 320, kEmptiedFrom = 128;
+#endif
+  /// A thread's sums for a query, and its divisors behind them if there are any.
+  struct alignas(16) Queued {
+    std::uint32_t words[8];
     std::int32_t query;  // counted within the tile
+    std::int32_t row;    // of the first sum
   };
+  static_assert(Place::kRows * (kDivides ? 2 : 1) <= 8);
   struct Queue {
     Queued entries[kQueued];
     int size;
@@ -201,17 +198,39 @@ class Listing {
     *reinterpret_cast<float4*>(to + 4) = *reinterpret_cast<const float4*>(from + place.queries + 32);
   }
 
-  __device__ void append(const Queued& queued) const {
-    const std::int64_t query = first_query_ + queued.query;
-    if (exclusions_->exclude(query, queued.entry.row)) return;
-    const std::int32_t at = atomicAdd(job_->counts + query, 1);
-    if (at < job_->capacity) job_->entries[query * job_->capacity + at] = queued.entry;
+  /// Adds the row of sum j to the query's list if the cut does not rule it out.
+  template <class Pairs>
+  __device__ static void append(const EntryLists& lists, const Exclusions& exclusions, std::int64_t first_query,
+                                const Queued& queued, int j, int limit, float alpha) {
+    const std::uint32_t sum = queued.words[j], divisor = kDivides ? queued.words[(Place::kRows + j) % 8] : 0;
+    if (Pairs::key_of(sum, divisor, alpha) > limit) return;
+    const std::int64_t query = first_query + queued.query;
+    Entry entry = Pairs::entry_of(sum, divisor);
+    entry.row = queued.row + Place::step(j, 16);
+    if (exclusions.exclude(query, entry.row)) return;
+    const std::int32_t at = atomicAdd(lists.counts + query, 1);
+    if (at < lists.capacity) lists.entries[query * lists.capacity + at] = entry;
+  }
+
+  /// For a full queue. The loop over tiles seldom calls it, and must not become longer for it.
+  template <class Pairs>
+  __device__ __noinline__ static void append_all(const EntryLists& lists, const Exclusions& exclusions,
+                                                 std::int64_t first_query, const Queued& queued, int limit,
+                                                 float alpha) {
+#pragma unroll 1
+    for (int j = 0; j < Place::kRows; ++j) append<Pairs>(lists, exclusions, first_query, queued, j, limit, alpha);
   }
 
   /// All threads of the block call this, and none adds to the queue meanwhile.
+  template <class Pairs>
   __device__ void empty_queue() {
-    const int n = min(queue_->size, kQueued);
-    for (int i = static_cast<int>(threadIdx.x); i < n; i += kPairThreads) append(queue_->entries[i]);
+    const int n = min(queue_->size, kQueued) * Place::kRows;
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < n; i += kPairThreads) {
+      const Queued& queued = queue_->entries[i / Place::kRows];
+      const float alpha = kDivides ? alphas_[queued.query] : 0.0F;
+      append<Pairs>(*job_, *exclusions_, first_query_, queued, i % Place::kRows, limits_[queued.query], alpha);
+    }
     __syncthreads();  // all have read the queue
     if (threadIdx.x == 0) queue_->size = 0;
     __syncthreads();  // it is empty for all
