@@ -56,7 +56,7 @@ def names(n):
 # CSV
 
 
-@case("csv", 40_000)
+@case("csv", 20_000)
 def a_header_of_many_columns(n):
     return Body(CSV, (",".join(names(n)) + "\n" + ",".join("1" * n) + "\n").encode(), n * (COLUMN + SHOWN))
 
@@ -112,12 +112,12 @@ def empty_frames(n):
 # JSON
 
 
-@case("json", 40_000)
+@case("json", 20_000)
 def a_list_of_many_columns(n):
     return Body(JSON, json.dumps({"columns": names(n), "rows": [[1] * n]}).encode(), n * (COLUMN + SHOWN))
 
 
-@case("json", 20_000)
+@case("json", 10_000)
 def columns_that_are_described(n):
     said = [{"name": name, "type": "nominal", "values": []} for name in names(n)]
     return Body(JSON, json.dumps({"columns": said, "rows": []}).encode(), n * (COLUMN + SHOWN))
@@ -128,7 +128,7 @@ def many_lists(n):
     return Body(JSON, json.dumps({name: [1] for name in names(n)}).encode(), n * (COLUMN + SHOWN))
 
 
-@case("json", 40_000)
+@case("json", 20_000)
 def a_record_of_many_members(n):
     return Body(JSON, json.dumps([dict.fromkeys(names(n), 1)]).encode(), n * (COLUMN + SHOWN))
 
@@ -187,7 +187,7 @@ def rows_of(columns, values, **more):
     return json.dumps(head).encode() + b"\n" + values
 
 
-@case("rows", 40_000)
+@case("rows", 20_000)
 def a_first_line_of_many_columns(n):
     said = [{"name": name} for name in names(n)]
     return Body(ROWS, rows_of(said, np.ones(n).tobytes(), rows=1), n * (COLUMN + SHOWN))
