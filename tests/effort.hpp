@@ -27,11 +27,12 @@ inline int rounds(int usual = 8) {
   return static_cast<int>(from_environment("STOPE_ROUNDS", usual));
 }
 
-/// Whether a test goes through the i-th of many like cases. It goes through an evenly spread share of them: two or one
-/// of each five under a sanitizer, so no inner loop may have five steps.
+/// Whether a test goes through the i-th of many like cases. It goes through the first and an evenly spread share of the
+/// others. Shares do not divide 100: then the distance between two cases varies, and an inner loop of a few steps does
+/// not stop at the same step each time.
 inline bool chosen(std::int64_t i) {
-  const std::int64_t share = std::max<std::int64_t>(effort(), 20);
-  return i * share / 100 != (i + 1) * share / 100;
+  const std::int64_t share = std::max<std::int64_t>(effort(), 1);
+  return (i * share + 99) / 100 != ((i + 1) * share + 99) / 100;
 }
 
 }  // namespace stope

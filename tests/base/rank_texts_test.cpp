@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "effort.hpp"
 #include "expect_error.hpp"
 
 namespace stope {
@@ -64,8 +65,10 @@ TEST(RankTexts, AreThoseOfASort) {
   const std::string zeros("\0\0a", 3), bytes("\x7f\x80\xff", 3);
   std::string every_byte;
   for (int byte = 0; byte < 256; ++byte) every_byte += static_cast<char>(byte);
+  std::int64_t number = 0;
   for (const std::size_t n : {1, 5, 31, 33, 100, 1000, 5000}) {
     for (const std::size_t longest : {0, 1, 6, 7, 8, 9, 15, 40}) {
+      if (!chosen(number++)) continue;
       expect_ranks(random_lists(g, n, longest, "0123456789", ""));
       expect_ranks(random_lists(g, n, longest, "ab", "text "));
       expect_ranks(random_lists(g, n, longest, every_byte, ""));

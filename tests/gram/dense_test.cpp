@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "effort.hpp"
 #include "stope/error.hpp"
 
 namespace stope::gram {
@@ -103,6 +104,7 @@ void stop_at_many_moments(const Decompose& decompose) {
   cancelled.cancel();
   EXPECT_TRUE(is_stopped(decompose, cancelled));
   for (int moment = 0; moment < 200; ++moment) {
+    if (!chosen(moment)) continue;
     const CancelToken cancel;
     std::atomic<bool> begun{false};
     std::thread stopper([&] {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "effort.hpp"
 #include "expect_error.hpp"
 #include "gram/pca_cases.hpp"
 #include "gram/pca_plan.hpp"
@@ -195,6 +196,7 @@ TEST(Pca, BlockLanczosEqualsTheDecomposition) {
 
 TEST(Pca, FewComponentsOfAFormedMatrix) {
   for (const Case& c : {latent("tall", 1000, 410, 30, 0.1, 1.0), latent("wide", 405, 900, 30, 0.1, -2.0)}) {
+    if (effort() < 40 && c.name == "wide") continue;  // a sanitizer sees the same code
     SCOPED_TRACE(c.name);
     const Table table = table_of(c.columns);
     const Pca all = Pca::fit(table, {});

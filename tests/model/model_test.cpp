@@ -334,7 +334,9 @@ TEST_F(ModelTest, EveryFlippedBitAndEveryTruncationIsRefused) {
       ASSERT_TRUE(refused(damaged)) << "bit " << bit;
       damaged[bit / 8] = whole[bit / 8];
     }
-    for (std::size_t size = 0; size < whole.size(); ++size) ASSERT_TRUE(refused(whole.substr(0, size))) << size;
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+      if (chosen(static_cast<std::int64_t>(size))) ASSERT_TRUE(refused(whole.substr(0, size))) << size;
+    }
     EXPECT_TRUE(refused(whole + '\0'));
   }
 }
@@ -394,7 +396,8 @@ bool is_used(const Model& model) {
 
 // Whatever a byte becomes under a checksum that fits, the result is an error or a model that predicts or says why not.
 TEST_F(ModelTest, ChangesUnderAFittingChecksumAreErrorsOrModels) {
-  const std::size_t step = effort() < 100 ? 7 : 1;  // 7 changes each of the eight bytes of a number somewhere
+  const std::size_t step =
+      effort() < 100 ? 13 : 1;  // an odd step changes each of the eight bytes of a number somewhere
   for (const Model& model : small_models()) {
     save(model, "a.stope");
     const std::string whole = content("a.stope");

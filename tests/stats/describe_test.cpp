@@ -76,6 +76,8 @@ TYPED_TEST(OneColumn, HasTheSameBitsOnEveryBackEndAndThreadCount) {
 // Every column of a matrix gives the result that it gives alone, whatever the matrix's layout.
 TYPED_TEST(OneColumn, HasTheSameBitsInEveryLayout) {
   const EveryThread every;
+  static std::int64_t number = -1;  // goes on from type to type, with a gap: each has other shapes
+  ++number;
   struct Shape {
     std::int64_t rows, columns, pad;
   };
@@ -88,6 +90,7 @@ TYPED_TEST(OneColumn, HasTheSameBitsInEveryLayout) {
                              {140000, 17, 0},
                              {33, 300, 7},
                              {9000, 2, 0}}) {
+    if (!chosen(number++)) continue;
     SCOPED_TRACE(std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
     std::vector<std::vector<TypeParam>> columns;
     for (std::int64_t c = 0; c < shape.columns; ++c) {

@@ -56,7 +56,8 @@ TEST_F(FakeTrees, OfSeveralGpusAreTheProcessors) {
 }
 
 TEST_F(FakeTrees, ComeInSeveralPieces) {
-  expect_the_processors_tree(table({1000, 5000, 3, 3, false, true}), "cuda", {.max_depth = 1});
+  const int n_numeric = repeated(5000, 2500);  // three pieces of 4 MB at least
+  expect_the_processors_tree(table({1000, n_numeric, 3, 3, false, true}), "cuda", {.max_depth = 1});
 }
 
 TEST_F(FakeTrees, WhatGpusDoNotDoIsRefused) {

@@ -47,6 +47,7 @@ TEST(FewQueries, GetTheReferencesAnswer) {
 // A table of many blocks is cut into segments, which tell each other how near the neighbours are so far.
 TEST(FewQueries, SegmentsOfATableGiveTheReferencesAnswer) {
   Random random(13);
+  std::int64_t number = 0;
   for (const TableShape::Values values : {TableShape::Values::uniform, TableShape::Values::few}) {
     TableShape shape{.n_rows = 66'000, .n_numeric = 12, .n_nominal = 0, .values = values};
     Case c;
@@ -64,6 +65,7 @@ TEST(FewQueries, SegmentsOfATableGiveTheReferencesAnswer) {
       if (!backend.available || backend.name == "cuda" || backend.name == "reference") continue;
       for (const char* scan : {"differences", "products", "nibbles", "bytes"}) {
         for (const std::int64_t tile : {1, 7, 1000}) {
+          if (!chosen(number++)) continue;
           const Forced forced(backend.name, "table", scan, tile, 0);
           RunOptions run;
           run.threads = 4;

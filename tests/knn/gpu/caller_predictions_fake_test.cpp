@@ -11,6 +11,7 @@
 #include "base/fault.hpp"
 #include "device/fake_counts.hpp"
 #include "device/with_fake_plugin.hpp"
+#include "effort.hpp"
 #include "environment.hpp"
 #include "knn/gpu/caller_predictions_cases.hpp"
 #include "stope/error.hpp"
@@ -114,6 +115,7 @@ TEST_F(FakeCallerPredictions, NoRoomForVotesLeavesThemToTheHost) {
     setenv("STOPE_TILE_QUERIES", "25", 1);
     int recovered = 0;
     for (std::int64_t n = 1; n < 40; ++n) {
+      if (!chosen(40 - n)) continue;
       job.n_classes > 0 ? job.classifier.index().release_devices() : job.regressor.index().release_devices();
       fault::arm_alloc(n);
       try {
@@ -126,7 +128,7 @@ TEST_F(FakeCallerPredictions, NoRoomForVotesLeavesThemToTheHost) {
       }
       fault::arm_alloc(0);
     }
-    EXPECT_GT(recovered, 10);
+    EXPECT_GT(recovered, effort() < 100 ? 0 : 10);
   }
 }
 
