@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Python package in build/release/python and tests stope.spark: scripts/spark.sh [PYTEST ARGUMENT...]
-# STOPE_SPARK_MODES: which kinds of sessions, by default "local cluster2 cluster3 connect".
+# STOPE_SPARK_MODES: which kinds of sessions, by default "local cluster2 cluster3 connect pretended gpus".
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
@@ -24,7 +24,7 @@ run() {
 }
 # A session waits for its JVMs half of the time, so two run at once.
 failed=0 running=0
-for mode in ${STOPE_SPARK_MODES:-local cluster2 cluster3 connect}; do
+for mode in ${STOPE_SPARK_MODES:-local cluster2 cluster3 connect pretended gpus}; do
   if [ $running = 2 ]; then
     wait -n || failed=1
     running=1

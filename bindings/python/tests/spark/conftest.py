@@ -1,9 +1,13 @@
-"""Spark sessions of four kinds. A process has one: the environment variable STOPE_SPARK says which.
+"""Spark sessions of several kinds. A process has one: the environment variable STOPE_SPARK says which.
 
 scripts/spark.sh runs the tests of this folder once for each kind. A test runs in the kind "local" unless its mark
 ``modes`` says otherwise: @pytest.mark.modes("cluster2", "connect").
+
+In "gpus" and "pretended" a worker has two GPUs, and gives one to each of two executors. In "gpus" they are those of this
+machine; in "pretended" two names of the one GPU of the engine's fake plug-in, which computes on the CPU.
 """
 
+import json
 import os
 import pathlib
 import sys
@@ -15,7 +19,11 @@ MASTERS = {
     "cluster2": "local-cluster[2,1,1024]",
     "cluster3": "local-cluster[3,1,1024]",
     "connect": "local[2]",
+    "gpus": "local-cluster[1,2,2048]",
+    "pretended": "local-cluster[1,2,2048]",
 }
+GPUS = {"gpus": ("0", "1"), "pretended": ("1", "GPU-89a1b2c3-d72c-4106-c12f-20bd9faed9f6")}
+PLUGIN = pathlib.Path(__file__).parents[4] / "build/release/tests/libstope_fake_cuda.so"
 
 MODE = os.environ.get("STOPE_SPARK")
 
@@ -45,6 +53,7 @@ def spark(tmp_path_factory):
     pytest.importorskip("pyspark", reason="SKIP: pyspark is missing; pip install 'stope[spark]' brings it")
     from pyspark.sql import SparkSession
 
+    _require_gpus()
     folder = tmp_path_factory.mktemp("spark")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
@@ -61,6 +70,12 @@ def spark(tmp_path_factory):
     session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def gpus():
+    """The addresses that Spark has to give to tasks."""
+    return GPUS[MODE]
 
 
 @pytest.fixture
@@ -81,6 +96,39 @@ def _home(folder):
     return folder
 
 
+def _require_gpus():
+    from stope import _core
+    from stope.errors import StopeError
+
+    if MODE == "pretended" and not PLUGIN.exists():
+        pytest.skip("needs the tests' fake plug-in")
+    if MODE == "gpus":
+        try:
+            _core.require_backend(_core.Run(0, 0, "cuda:" + ",".join(GPUS[MODE])))
+        except StopeError as error:
+            pytest.skip(f"needs two NVIDIA GPUs: {error}")
+
+
+def _settings_of_gpus(folder):
+    """The worker finds GPUs by a script, as on a real cluster. Each executor has one core and one GPU."""
+    if MODE not in GPUS:
+        return {}
+    script = folder / "find_gpus.sh"
+    script.write_text(f"#!/bin/sh\necho '{json.dumps({'name': 'gpu', 'addresses': GPUS[MODE]})}'\n")
+    script.chmod(0o755)
+    pretended = {"STOPE_CUDA_PLUGIN": str(PLUGIN), "STOPE_FAKE": "filters"} if MODE == "pretended" else {}
+    return {
+        "spark.worker.resource.gpu.amount": "2",
+        "spark.worker.resource.gpu.discoveryScript": str(script),
+        "spark.executor.cores": "1",
+        "spark.executor.resource.gpu.amount": "1",
+        "spark.task.resource.gpu.amount": "1",
+        "spark.locality.wait": "0s",  # a task goes to the executor that is free
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",  # small tables, too, are for both
+        **{f"spark.executorEnv.{name}": value for name, value in pretended.items()},
+    }
+
+
 def _settings(folder):
     import stope
 
@@ -95,4 +143,5 @@ def _settings(folder):
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "4",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join([package, str(pathlib.Path(__file__).parent)]),
+        **_settings_of_gpus(folder),
     }
