@@ -3,8 +3,11 @@
 that the extension ends in (prior_works_bench, with RapidMiner's ties). Needs RAPIDMINER_HOME with the extension in
 lib/plugins.
 
-  RAPIDMINER_HOME=... python3 bench/rapidminer.py BUILD_FOLDER [--sizes 1000,5000,...] [--queries 500000,...] [--repeats N]
+  RAPIDMINER_HOME=... python3 bench/rapidminer.py BUILD_FOLDER [--gpu] [--sizes 1000,5000,...] [--queries 500000,...] [--repeats N]
   python3 bench/rapidminer.py --binding CLASSPATH [...]
+
+With --gpu the extension's operator also runs with its parameter device at "gpu": gpu_ms, gpu_learn_ms. Its answer must be
+RapidMiner's, too.
 
 The second line needs no RapidMiner: it times the same calls of the JVM binding, on the CPU and on the GPU, which must give
 the same answer to the last bit. CLASSPATH holds the binding and the compiled BindingTable.java.
@@ -83,9 +86,35 @@ def both_times(found, key):
             f"{key}_method": found["report"]["method"], f"{key}_answer": found["answer"]}
 
 
+def rapidminer_row(home, classes, args, case):
+    """RapidMiner's own operator, the extension's, and the C++ call, which give one answer."""
+    # The stope call and the operator in turn, so that a slow minute of the machine meets both.
+    pairs = case["train"] * case["test"]
+    repeats = 40 if pairs <= 1e6 else 10 if pairs <= 3e7 else args.repeats if pairs <= 3e9 else 0
+    devices = ("cpu", "gpu") if args.gpu else ("cpu",)
+    found = {device: timed(home, classes, "stope:k_nn", case, case["test"], repeats + 1, [f"device={device}"]) for device in devices}
+    call = cpp(args.build, case, repeats)
+    test = min(case["test"], PAIRS // case["train"])
+    own = timed(home, classes, "k_nn", case, test, 1 if test * case["train"] > PAIRS // 10 else args.repeats)
+    stope, answers = found["cpu"], {each["answer"] for each in found.values()}
+    if len(answers) == 1 and test < case["test"]:
+        answers = {timed(home, classes, "stope:k_nn", case, test, 1, [f"device={device}"])["answer"] for device in devices}
+    if answers != {own["answer"]}:
+        sys.exit(f"{case}: the extension's answer differs from RapidMiner's")
+    scale = case["test"] / test
+    own_ms = own["learn_ms"] + own["apply_ms"] * scale
+    row = case | {"rapidminer_ms": own_ms, "scaled": scale > 1, "extension_ms": stope["ms"], "extension_learn_ms": stope["learn_ms"],
+                  "cpp_ms": call["ms"], "over_cpp": stope["ms"] / call["ms"], "times_faster": own_ms / stope["ms"]}
+    if args.gpu:
+        gpu = found["gpu"]
+        row |= {"gpu_ms": gpu["ms"], "gpu_learn_ms": gpu["learn_ms"], "gpu_times_faster": own_ms / gpu["ms"]}
+    return row
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, nargs="?")
+    parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--binding", metavar="CLASSPATH")
     parser.add_argument("--sizes", type=lambda text: [int(n) for n in text.split(",") if n], default=[1_000, 5_000, 10_000, 50_000, 100_000])
     parser.add_argument("--queries", type=lambda text: [int(n) for n in text.split(",") if n], default=[500_000, 1_000_000, 3_000_000])
@@ -104,22 +133,10 @@ def main():
         subprocess.run(["javac", "--release", "8", "-nowarn", "-cp", f"{home}/lib/*", "-d", classes,
                         ROOT / "bench" / "rapidminer" / "SpeedTable.java"], check=True, capture_output=True)
         for case in cases(args):
-            # The stope call and the operator in turn, so that a slow minute of the machine meets both.
-            pairs = case["train"] * case["test"]
-            repeats = 40 if pairs <= 1e6 else 10 if pairs <= 3e7 else args.repeats if pairs <= 3e9 else 0
-            stope = timed(home, classes, "stope:k_nn", case, case["test"], repeats + 1, ["device=cpu"])
-            call = cpp(args.build, case, repeats)
-            test = min(case["test"], PAIRS // case["train"])
-            own = timed(home, classes, "k_nn", case, test, 1 if test * case["train"] > PAIRS // 10 else args.repeats)
-            small = stope if test == case["test"] else timed(home, classes, "stope:k_nn", case, test, 1, ["device=cpu"])
-            if small["answer"] != own["answer"]:
-                sys.exit(f"{case}: the extension's answer differs from RapidMiner's")
-            scale = case["test"] / test
-            rows.append(case | {"rapidminer_ms": own["learn_ms"] + own["apply_ms"] * scale, "scaled": scale > 1, "extension_ms": stope["ms"],
-                                "extension_learn_ms": stope["learn_ms"], "cpp_ms": call["ms"],
-                                "over_cpp": stope["ms"] / call["ms"], "times_faster": (own["learn_ms"] + own["apply_ms"] * scale) / stope["ms"]})
+            rows.append(rapidminer_row(home, classes, args, case))
             print(json.dumps(rows[-1]), flush=True)
-    print(write_result(ROOT / "bench" / "results", "rapidminer", {"rows": rows}))
+    machine = next(iter(gpus()), None) if args.gpu else None
+    print(write_result(ROOT / "bench" / "results", "rapidminer", {"rows": rows}, machine))
 
 
 if __name__ == "__main__":
