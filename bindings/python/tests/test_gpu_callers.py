@@ -37,6 +37,8 @@ class Search:
 
 
 def host(array):
+    if isinstance(array, np.ndarray):
+        return array
     return array.get() if hasattr(array, "get") else array.cpu().numpy()
 
 
