@@ -13,6 +13,9 @@
 namespace stope::knn::cuda {
 
 inline constexpr int kSearchWarps = 4;
+// A warp waits for memory most of the time. With 9 blocks an SM its 36 warps have 56 registers a lane; where each lane
+// has four places of the list, it needs more.
+inline constexpr int kSearchBlocks = 9;
 // From so many new rows on, sorting and merging all of a leaf's is faster than inserting each.
 inline constexpr int kMergedRows = 9;
 
@@ -96,9 +99,24 @@ class QueryInBoxes {
  private:
   static constexpr FilterForm kForm = M::kFilter;
   static constexpr int kFanBits = 5;
+  static constexpr int kAtOnce = 4;  // columns whose numbers are asked for together
   static_assert(1 << kFanBits == kGroupBoxes);
 
   __device__ __forceinline__ std::int64_t of_level(int level) const { return __shfl_sync(kAllLanes, group_, level); }
+
+  // Adds what a column's interval [low, high] is from the query.
+  __device__ __forceinline__ void add_gap(int column, float low, float high, float& sum) const {
+    const float query = held_.image[column];
+    // A missing value (NaN) is at no distance: fmaxf takes the other operand.
+    float gap = fmaxf(fmaxf(low - query, query - high), 0.0F);
+    const bool numeric = column < search_.n_numeric;
+    if (!numeric) gap = gap > 0.0F ? search_.mismatch[column] : 0.0F;
+    if (kForm.term == Term::maximum) {
+      sum = fmaxf(sum, gap);
+    } else {
+      sum += kForm.term == Term::square && numeric ? gap * gap : gap;
+    }
+  }
 
   // Compares the query with the boxes of a group, of which some are left out.
   __device__ __forceinline__ void open(int level, std::int64_t number, unsigned left_out) {
@@ -107,16 +125,17 @@ class QueryInBoxes {
     float sum = 0.0F;
     const float* low = boxes.low + group * search_.n_columns * kGroupBoxes + lane_;
     const float* high = boxes.high + group * search_.n_columns * kGroupBoxes + lane_;
-    for (int c = 0; c < search_.n_columns; ++c, low += kGroupBoxes, high += kGroupBoxes) {
-      const float query = held_.image[c];
-      // A missing value (NaN) is at no distance: fmaxf takes the other operand.
-      float gap = fmaxf(fmaxf(*low - query, query - *high), 0.0F);
-      const bool numeric = c < search_.n_numeric;
-      if (!numeric) gap = gap > 0.0F ? search_.mismatch[c] : 0.0F;
-      if (kForm.term == Term::maximum) {
-        sum = fmaxf(sum, gap);
-      } else {
-        sum += kForm.term == Term::square && numeric ? gap * gap : gap;
+    for (int first = 0; first < search_.n_columns; first += kAtOnce) {
+      float lows[kAtOnce], highs[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        const bool is_there = first + i < search_.n_columns;
+        lows[i] = is_there ? low[(first + i) * kGroupBoxes] : 0.0F;
+        highs[i] = is_there ? high[(first + i) * kGroupBoxes] : 0.0F;
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (first + i < search_.n_columns) add_gap(first + i, lows[i], highs[i], sum);
       }
     }
     held_.sums[level][lane_] = sum;
@@ -164,6 +183,10 @@ class QueryInBoxes {
     unsigned news = __ballot_sync(kAllLanes, is_new);
     if (news == 0) return;
     if constexpr (kPlaces == 1) {
+      if (search_.k == 1) {
+        list_.keep_nearest(is_new ? found : FoundRow{});
+        return take_last();
+      }
       if (__popc(news) >= kMergedRows) {
         list_.merge(is_new ? found : FoundRow{}, lane_);
         return take_last();
@@ -198,8 +221,16 @@ class QueryInBoxes {
   __device__ __forceinline__ double distance_to(const double* train) const {
     if constexpr (Accumulating<M>) {
       typename M::State state;
-      for (int a = 0; a < static_cast<int>(search_.width); ++a) {
-        measure_.add(state, train[a * kLeafRows], held_.row[a], search_.attributes[a]);
+      const int width = static_cast<int>(search_.width);
+      for (int first = 0; first < width; first += kAtOnce) {
+        double values[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) values[i] = first + i < width ? train[(first + i) * kLeafRows] : 0.0;
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+          if (first + i >= width) break;
+          measure_.add(state, values[i], held_.row[first + i], search_.attributes[first + i]);
+        }
       }
       return result_of_state<Quantity::distance>(measure_, state);
     } else {
@@ -225,7 +256,7 @@ class QueryInBoxes {
 };
 
 template <class M, int kPlaces>
-__global__ void __launch_bounds__(kSearchWarps * 32)
+__global__ void __launch_bounds__(kSearchWarps * 32, kPlaces == 1 ? kSearchBlocks : 1)
     box_search_kernel(const __grid_constant__ M measure, const __grid_constant__ BoxSearch search) {
   __shared__ QueryInBlock held[kSearchWarps];
   const int warp = static_cast<int>(threadIdx.x) / 32;

@@ -53,6 +53,14 @@ struct WarpList {
     }
   }
 
+  /// Adds the nearest of one row of each lane to a list that has one place.
+  __device__ __forceinline__ void keep_nearest(FoundRow found) {
+    static_assert(kPlaces == 1);
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) exchange(found, step, true);
+    if (found.before(entries[0])) entries[0] = found;
+  }
+
   /// Adds one row of each lane; rows at an infinite distance without a number are none.
   __device__ __forceinline__ void merge(FoundRow found, int lane) {
     static_assert(kPlaces == 1);
