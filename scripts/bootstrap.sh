@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 build_packages=(clang-19 cmake ninja-build make zlib1g-dev libzstd-dev nlohmann-json3-dev libcli11-dev libfmt-dev
   libeigen3-dev)
-test_packages=(git ccache g++ lld-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 libgtest-dev
+test_packages=(git ccache g++ lld-19 clang-format-19 libclang-rt-19-dev llvm-19 libgtest-dev
   libbenchmark-dev libmpfr-dev abigail-tools zstd curl openssl python3 python3-dev python3-venv openjdk-17-jdk-headless maven)
 
 verify_packages=(chromium libgl1 libxtst6) # the last two: Qt, which Orange draws with

@@ -113,7 +113,7 @@ def main():
     arguments.add_argument("--cache", required=True)
     arguments.add_argument("--all", action="store_true", help="also files that passed before")
     arguments.add_argument("--one-by-one", action="store_true", help="no batches")
-    arguments.add_argument("--tidy", default=os.environ.get("CLANG_TIDY", "clang-tidy-19"))
+    arguments.add_argument("--tidy", default=os.environ.get("CLANG_TIDY", ROOT / ".venv/bin/clang-tidy"))
     options = arguments.parse_args()
 
     version = subprocess.run([options.tidy, "--version"], capture_output=True, check=True).stdout

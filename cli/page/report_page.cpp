@@ -52,7 +52,7 @@ void order_by_cuts(ColumnsView& view, const Subject& subject, const Places& plac
     if (cut.p_value) {
       view.remarks[at] += unbroken(*cut.p_value <= least ? " (p " : " (p = ") + p_value(*cut.p_value, least) + ")";
     }
-    view.remarks[at] += ".";
+    view.remarks[at] += '.';
     if (cut.cut && std::isfinite(*cut.cut)) view.cuts[at] = *cut.cut;
   }
   for (const std::int64_t at : view.order) {

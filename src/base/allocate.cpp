@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/fault.hpp"
@@ -52,10 +53,10 @@ std::shared_ptr<void> zeroed_in_memory(std::int64_t bytes) {
   // NOLINTBEGIN(cppcoreguidelines-owning-memory): the owner is the next line
   void* const memory = std::calloc(static_cast<std::size_t>(bytes) + kAlignment, 1);
   if (memory == nullptr) throw no_memory(bytes);
-  const std::shared_ptr<void> owner(memory, [](void* p) { std::free(p); });
+  std::shared_ptr<void> owner(memory, [](void* p) { std::free(p); });
   // NOLINTEND(cppcoreguidelines-owning-memory)
   const std::uintptr_t above = reinterpret_cast<std::uintptr_t>(memory) % kAlignment;
-  return {owner, static_cast<char*>(memory) + (kAlignment - above) % kAlignment};
+  return {std::move(owner), static_cast<char*>(memory) + (kAlignment - above) % kAlignment};
 }
 
 // /tmp is often held in memory itself; /var/tmp is for large files that need not be.

@@ -32,9 +32,9 @@ std::vector<std::string> labels_of_numbers(const std::vector<double>& cuts) {
   for (const double cut : cuts) {
     const bool missing = std::isinf(cut) && cut < 0.0;  // "missing | present"
     const std::string text = number_text(cut);
-    low += ",";
+    low += ',';
     low += text;
-    low += ")";
+    low += ')';
     labels.push_back(missing ? "missing" : low);
     low = "[";
     low += text;

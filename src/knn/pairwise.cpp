@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "base/counted.hpp"
@@ -357,7 +358,7 @@ std::vector<CrossDistance> cross_distances(const Table& request, const Table& re
       }
     });
   }
-  if (report != nullptr) *report = done;
+  if (report != nullptr) *report = std::move(done);
   return table;
 } catch (...) {
   rethrow_as_error();

@@ -20,7 +20,7 @@ std::string free_name(const Table& table, std::string name) {
     return std::any_of(table.columns.begin(), table.columns.end(),
                        [&](const Column& column) { return column.name == name; });
   };
-  while (taken()) name += "_";
+  while (taken()) name += '_';
   return name;
 }
 

@@ -3,6 +3,7 @@
 #include "stope/find_cuts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/guarded.hpp"
 #include "base/report.hpp"
@@ -40,7 +41,7 @@ CutSet find_cuts(const Table& table, const DiscretizeOptions& options, const Run
   found.threads = run.threads > 0 ? run.threads : available_threads();
   found.seconds = time.seconds();
   hand_report(run, "cuts", found);
-  if (report != nullptr) *report = found;
+  if (report != nullptr) *report = std::move(found);
   return cuts;
 } catch (...) {
   rethrow_as_error();

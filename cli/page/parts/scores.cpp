@@ -13,7 +13,7 @@ void write_scores(Markup& out, const std::vector<RepeatScores>& repeats, Confide
     text += ", ROC AUC " + number(mean(&RepeatScores::roc_auc)) + ", log loss " + number(mean(&RepeatScores::log_loss));
   }
   if (repeats.size() > 1) text += " (means of " + grouped(std::ssize(repeats)) + " repetitions)";
-  text += ".";
+  text += '.';
   if (confidences == Confidences::none) {
     text += " ROC AUC and log loss are left out: their confidences would take more than 1 GiB.";
   }
