@@ -28,7 +28,7 @@ on_lanes() {
 }
 
 unit_lane() {
-  export GTEST_TOTAL_SHARDS=$lanes GTEST_SHARD_INDEX=$1 GTEST_COLOR=no STOPE_CASES=2000 STOPE_EFFORT=20
+  export GTEST_TOTAL_SHARDS=$lanes GTEST_SHARD_INDEX=$1 GTEST_COLOR=no STOPE_CASES=2000 STOPE_EFFORT=23
   local test
   for test in "${tests[@]}"; do
     echo "== $test, part $1"

@@ -24,7 +24,7 @@ OTHER_GOAL = 90
 MOST = 1 << 62  # beyond it a count is a difference below zero
 
 SUITES = {
-    "unit": "every program of unit tests with few random cases (`STOPE_CASES=2000`, `STOPE_EFFORT=20`), the fake plug-ins, and RapidMiner's results on "
+    "unit": "every program of unit tests with few random cases (`STOPE_CASES=2000`, `STOPE_EFFORT=23`), the fake plug-ins, and RapidMiner's results on "
             "one back end",
     "arrow": "`tests/io/arrow/`, against pyarrow",
     "cli": "`tests/cli/` without `tests/cli/test_moments.py`, whose programs are killed and leave no counts",
