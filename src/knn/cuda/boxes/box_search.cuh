@@ -13,9 +13,13 @@
 namespace stope::knn::cuda {
 
 inline constexpr int kSearchWarps = 4;
-// A warp waits for memory most of the time. With 9 blocks an SM its 36 warps have 56 registers a lane; where each lane
-// has four places of the list, it needs more.
+// A warp waits for memory most of the time. From Ampere on 9 blocks share an SM: 36 warps, with 56 registers a lane.
+// Where each lane has four places of the list, it needs more.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr int kSearchBlocks = 8;  // an SM of Turing has 1,024 threads
+#else
 inline constexpr int kSearchBlocks = 9;
+#endif
 // From so many new rows on, sorting and merging all of a leaf's is faster than inserting each.
 inline constexpr int kMergedRows = 9;
 

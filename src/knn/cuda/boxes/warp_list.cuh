@@ -53,7 +53,8 @@ struct WarpList {
     }
   }
 
-  /// Adds the nearest of one row of each lane to a list that has one place.
+  /// For k = 1: every lane gets the nearest of its list's row and one new row of each lane. A list that was filled so
+  /// must not be given to insert() or merge().
   __device__ __forceinline__ void keep_nearest(FoundRow found) {
     static_assert(kPlaces == 1);
 #pragma unroll

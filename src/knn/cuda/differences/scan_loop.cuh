@@ -24,25 +24,31 @@ struct Pool {
   int tiles = 1;  ///< that come at once
 
   STOPE_HD int lines() const { return query_lines + 2 * tiles * panel; }
-  int starts() const { return 2 * tiles * kPairTile; }  ///< words behind the lines
+  /// Of the lines, and of the starts of the tiles behind them.
+  int bytes() const { return (lines() * (kLinePair / 2) + 2 * tiles * kPairTile) * 4; }
 };
 inline constexpr int kPanelUnit = 8;  // words of a matrix instruction
 inline constexpr int kLeastPanel = 16;
 inline constexpr int kMostTilesAtOnce = 4;
 
-/// Plans the fewest panels, all of one size, that fit `most` lines of shared memory.
+/// Plans the most tiles at once, or else the fewest panels, all of one size, that fit `most` bytes of shared memory.
 inline Pool plan_pool(int n_lines, int most) {
   const auto up = [](int a, int unit) { return (a + unit - 1) / unit * unit; };
-  if (3 * n_lines <= most) {
-    return {n_lines, true, n_lines, std::min(kMostTilesAtOnce, (most - n_lines) / (2 * n_lines))};
+  for (int tiles = kMostTilesAtOnce; tiles > 0; --tiles) {
+    const Pool pool{n_lines, true, n_lines, tiles};
+    if (pool.bytes() <= most) return pool;
   }
   for (int n_panels = 2; n_panels < n_lines; ++n_panels) {
-    const int panel = up((n_lines + n_panels - 1) / n_panels, kPanelUnit);
-    if (panel < kLeastPanel) break;
-    if (n_lines + 2 * panel <= most) return {panel, true, n_lines};
+    const Pool pool{up((n_lines + n_panels - 1) / n_panels, kPanelUnit), true, n_lines};
+    if (pool.panel < kLeastPanel) break;
+    if (pool.bytes() <= most) return pool;
   }
-  const int panel = std::max(kPanelUnit, most / 4 / kPanelUnit * kPanelUnit);
-  return {panel, false, 2 * panel};
+  Pool pool{kPanelUnit, false, 2 * kPanelUnit};
+  for (Pool larger = pool; larger.bytes() <= most; larger.query_lines = 2 * larger.panel) {
+    pool = larger;
+    larger.panel += kPanelUnit;
+  }
+  return pool;
 }
 
 __device__ constexpr int line_place(int line) {
@@ -219,17 +225,18 @@ __global__ void __launch_bounds__(kPairThreads, 2)
 
 template <template <int, bool> class Sink, class Work, class Job>
 void launch_pairs_of(Work work, int n_lines, const Job& job, cudaStream_t stream) {
-  int gpu = 0, of_processor = 0, of_block = 0;
+  int gpu = 0, of_processor = 0, of_block = 0, reserved = 0;
+  cudaFuncAttributes kernel{};
   using stope::cuda::check;
   check(cudaGetDevice(&gpu), "asking for the GPU");
   check(cudaDeviceGetAttribute(&of_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, gpu), "asking for memory");
   check(cudaDeviceGetAttribute(&of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), "asking for memory");
-  // Two blocks of threads share a multiprocessor. Each needs memory besides the pool, less on Turing (kQueued).
-  constexpr int kTuring = 64 << 10, kLineBytes = kLinePair / 2 * 4;
-  const int beside_pool = of_processor > kTuring ? 19 << 10 : 8 << 10;
-  const int most = std::min(of_processor / 2, of_block) - beside_pool;
-  work.pool = plan_pool(n_lines, (most - 2 * kMostTilesAtOnce * kPairTile * 4) / kLineBytes);
-  const int bytes = work.pool.lines() * kLineBytes + work.pool.starts() * 4;
+  check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, gpu), "asking for memory");
+  check(cudaFuncGetAttributes(&kernel, pair_kernel<Work, Sink>), "asking what a kernel needs");
+  // Two blocks of threads share a multiprocessor.
+  const int most = std::min(of_processor / 2 - reserved, of_block) - static_cast<int>(kernel.sharedSizeBytes);
+  work.pool = plan_pool(n_lines, most);
+  const int bytes = work.pool.bytes();
   // Asks for the most that any search needs: what this one needs could be less than another thread is about to launch
   // with.
   check(cudaFuncSetAttribute(pair_kernel<Work, Sink>, cudaFuncAttributeMaxDynamicSharedMemorySize, most),

@@ -132,11 +132,12 @@ class Listing {
     __syncthreads();  // the cuts and the empty queue are there
   }
 
-  /// A barrier of the block of threads. It empties the queue if few places are left.
+  /// A barrier of the block of threads. It empties the queue once kEmptiedFrom entries wait: several tiles may pass
+  /// until the next barrier.
   template <class Pairs>
   __device__ void sync() {
-    const bool few_left = threadIdx.x % 32 == 0 && atomicAdd(&queue_->size, 0) >= kEmptiedFrom;
-    if (__syncthreads_or(few_left ? 1 : 0) != 0) empty_queue<Pairs>();
+    const bool is_due = threadIdx.x % 32 == 0 && atomicAdd(&queue_->size, 0) >= kEmptiedFrom;
+    if (__syncthreads_or(is_due ? 1 : 0) != 0) empty_queue<Pairs>();
   }
 
   template <class Pairs>
@@ -175,8 +176,8 @@ class Listing {
   }
 
  private:
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  static constexpr int kQueued = 96, kEmptiedFrom = 32;  // little shared memory
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ % 100 != 0 || __CUDA_ARCH__ == 1200)
+  static constexpr int kQueued = 96, kEmptiedFrom = 32;  // GPUs with 64 or 100 KB an SM, most of which lines need
 #else
   static constexpr int kQueued = 320, kEmptiedFrom = 128;
 #endif

@@ -90,6 +90,8 @@ cuda_abi::Sizes first_sizes(const GpuDemand& demand, std::int64_t budget) {
 }  // namespace
 
 std::int64_t gpu_budget(std::int64_t free, std::int64_t memory_limit) {
+  // A billion rows of 8 columns take 136 of the 150 GB that an H200 has free
+  // (bench/results/knn_gpu_billion_nvidia-h200_2026-11-28.json).
   constexpr std::int64_t kEnoughForOthers = std::int64_t{8} << 30;
   const std::int64_t most = free - std::min(free / 5, kEnoughForOthers);
   return memory_limit > 0 ? std::min(memory_limit, most) : most;

@@ -26,8 +26,8 @@ struct GpuPlan {
   std::int64_t bytes = 0;  ///< on the GPU
 };
 
-/// Bytes a job may use on a GPU that has `free` left: the limit, if one is given. A fifth is left to others, or 8 GiB
-/// if that is less.
+/// Bytes a job may use on a GPU that has `free` left: all but a fifth or 8 GiB, whichever is less, and no more than the
+/// limit, if one is given.
 std::int64_t gpu_budget(std::int64_t free, std::int64_t memory_limit);
 
 /// Shrinks tiles, then the training rows held, until they fit `budget`. Throws out_of_memory naming the bytes if one

@@ -168,7 +168,7 @@ template <bool kTrain>
 void launch_encode(const EncodeJob& job, cudaStream_t stream) {
   if (job.n_padded <= job.first) return;
   if (job.plain != nullptr) {
-    launch_plain_images(job, kTrain, stream);
+    (kTrain ? launch_plain_train : launch_plain_queries)(job, stream);
   } else if (job.width == 32) {
     launch_lanes<kTrain, 16>(job, stream);
   } else {

@@ -79,8 +79,8 @@ struct ByteSteps {
 struct EncodeJob {
   const double* rows;
   std::int64_t first, n;   ///< rows [first, first + n) of the images; `rows` points to the first of them
-  std::int64_t n_padded;   ///< images up to here are written; those from first + n on belong to no row. Like `first`, a
-                           ///< multiple of kTileRows
+  std::int64_t n_padded;   ///< images up to here are written; those from first + n on belong to no row. It is a
+                           ///< multiple of kTileRows, as `first` is
   std::int64_t row_width;  ///< doubles a row
   const cuda_abi::ImageColumn* columns;
   int n_columns;

@@ -1,3 +1,5 @@
+// Kernels that make images of rows of numbers only, in halves or in bytes.
+//
 // To read the rows once should take longer than all else. So a lane asks for the numbers of all its rows before it
 // makes the first image, keeps the addresses from panel to panel, and has no branch for what is rare.
 #include "knn/cuda/tensor/images/plain_images.hpp"
@@ -170,8 +172,12 @@ void launch(const EncodeJob& job, cudaStream_t stream) {
 
 }  // namespace
 
-void launch_plain_images(const EncodeJob& job, bool is_train, cudaStream_t stream) {
-  is_train ? launch<true>(job, stream) : launch<false>(job, stream);
+void launch_plain_train(const EncodeJob& job, cudaStream_t stream) {
+  launch<true>(job, stream);
+}
+
+void launch_plain_queries(const EncodeJob& job, cudaStream_t stream) {
+  launch<false>(job, stream);
 }
 
 }  // namespace stope::knn::cuda

@@ -5,7 +5,8 @@
 
 namespace stope::knn::cuda {
 
-/// job.plain must not be null. `is_train`: of training rows.
-void launch_plain_images(const EncodeJob& job, bool is_train, cudaStream_t stream);
+/// job.plain must not be null.
+void launch_plain_train(const EncodeJob& job, cudaStream_t stream);
+void launch_plain_queries(const EncodeJob& job, cudaStream_t stream);
 
 }  // namespace stope::knn::cuda

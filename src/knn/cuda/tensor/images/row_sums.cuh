@@ -1,4 +1,5 @@
-// What a lane gathers of the rows whose images it makes, and how the lanes of a row add it up (encode.cu).
+// What a lane gathers of the rows whose images it makes, and how the lanes of a row add it up (encode.cu,
+// plain_images.cu).
 #pragma once
 
 #include <cuda_fp16.h>
