@@ -461,7 +461,7 @@ TEST(ImportArrow, GivesTheSameTableWithAnyNumberOfThreads) {
   for (int b = 0; b < 3; ++b) {
     std::vector<double> x;
     std::vector<std::string> words;
-    for (int i = 0; i < repeated(400000, 100000); ++i) {
+    for (int i = 0; i < repeated(400000, 35000); ++i) {  // work for three threads
       x.push_back(b * 1000 + i);
       words.push_back(std::to_string((i * 7 + b) % 1009));
     }

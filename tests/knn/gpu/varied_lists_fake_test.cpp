@@ -70,7 +70,7 @@ TEST_P(FakeVariedLists, WithinARadiusAreThoseOfTheProcessor) {
   const std::vector<double> radii = {-1.0, -0.0, 0.0, 1.0, std::sqrt(2.0), 1.5, 2.0, 3.0};
   int filtered = 0, in_parts = 0;
   std::int64_t uncertified = 0;
-  const int rounds = repeated(160, 40);
+  const int rounds = repeated(160, 20);
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
     const Table train = table(2 + size(700), random.below(2) == 0 ? 0.0 : 0.1);
@@ -271,7 +271,7 @@ TEST_P(FakeVariedLists, AnInfiniteRadiusIsLeftToTheReference) {
 TEST_P(FakeVariedLists, ExcludedGroupsOfAnySizeGiveTheSameLists) {
   Random random(5);
   int filtered = 0;
-  const int rounds = repeated(120, 30);
+  const int rounds = repeated(120, 15);
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
     const auto n = static_cast<std::int64_t>(20 + random.below(500));

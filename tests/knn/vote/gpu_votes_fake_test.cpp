@@ -43,7 +43,7 @@ TEST_P(FakeVotes, AnyBlocksAndGpusGiveThePredictionsOfTheHost) {
   Random random(5);
   int on_gpu = 0;
   std::int64_t uncertified = 0;
-  const int rounds = repeated(300, 60);
+  const int rounds = repeated(300, 30);
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
     const std::vector<int> sizes = {0, 0, 1, 2, 3, 12, 40, 60, 126, 127, 200};

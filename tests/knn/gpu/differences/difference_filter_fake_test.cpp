@@ -75,7 +75,7 @@ TEST_P(FakeDifferenceFilter, AnyBlocksGpusAndExclusionsGiveTheSameLists) {
   const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
   int filtered = 0, short_lists = 0;
   std::int64_t uncertified = 0;
-  const int rounds = repeated(200, 80);
+  const int rounds = repeated(200, 60);
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
     const std::int64_t n = 2 + size(400);

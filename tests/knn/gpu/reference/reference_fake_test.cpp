@@ -36,7 +36,7 @@ class FakeReference : public testing::Test, protected WithFakePlugin {
 TEST_F(FakeReference, AnyTilesChunksAndGpusGiveTheSameLists) {
   Random random(1);
   const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
-  for (int round = 0; round < repeated(300, 60); ++round) {
+  for (int round = 0; round < repeated(300, 30); ++round) {
     SCOPED_TRACE(round);
     const std::int64_t n = 1 + size(700);
     const Table train = table(n);

@@ -67,7 +67,7 @@ TEST_F(FakeTensorFilter, AnyBlocksPartsAndGpusGiveTheSameLists) {
   Random random(1);
   const auto size = [&](std::uint64_t most) { return static_cast<std::int64_t>(random.below(most)); };
   int in_parts = 0, whole = 0;
-  const int rounds = repeated(120, 30);
+  const int rounds = repeated(120, 15);
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
     const std::int64_t n = 2 + size(500);
