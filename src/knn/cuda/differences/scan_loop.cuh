@@ -24,7 +24,7 @@ struct Pool {
   int tiles = 1;  ///< that come at once
 
   STOPE_HD int lines() const { return query_lines + 2 * tiles * panel; }
-  /// Of the lines, and of the starts of the tiles behind them.
+  /// Bytes of the lines, and of the starts of the tiles behind them.
   int bytes() const { return (lines() * (kLinePair / 2) + 2 * tiles * kPairTile) * 4; }
 };
 inline constexpr int kPanelUnit = 8;  // words of a matrix instruction
