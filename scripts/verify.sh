@@ -79,6 +79,6 @@ run_suites "$@" -- \
   "cli_asan:command line, sanitized" \
   "python_asan:Python package, sanitized" \
   "sklearn:scikit-learn's own tests" \
-  { "wheels:Python, source and wheels" "site:documentation site" "orange:Orange add-on" / \
-    "page:page of the server" "spark:Spark" } \
+  { "wheels:Python, source and wheels" "site:documentation site" "page:page of the server" / \
+    "orange:Orange add-on" "spark:Spark" } \
   "fuzz:fuzz, 5 s a target"
