@@ -6,16 +6,6 @@
 
 namespace stope::knn::cuda {
 
-inline constexpr int kEncodeThreads = 256;
-
-/// Blocks of threads that make images, of which `lanes` lanes share kRowsOfLane rows.
-inline unsigned encode_blocks(const EncodeJob& job, int lanes) {
-  constexpr std::int64_t kMostBlocks = 4096;
-  const std::int64_t rows_of_block = kEncodeThreads / lanes * kRowsOfLane;
-  const std::int64_t blocks = (job.n_padded - job.first + rows_of_block - 1) / rows_of_block;
-  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
-}
-
 /// Two neighbouring halves of an image.
 __device__ __forceinline__ std::uint32_t word_of(__half2 images) {
   return *reinterpret_cast<const std::uint32_t*>(&images);

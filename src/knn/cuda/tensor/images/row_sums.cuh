@@ -1,5 +1,5 @@
-// What a lane gathers of the rows whose images it makes, and how the lanes of a row add it up (encode.cu,
-// plain_images.cu).
+// How the rows whose images are made are shared among threads, what a lane gathers of its own, and how the lanes of a
+// row add it up (encode.cu, plain_images.cu).
 #pragma once
 
 #include <cuda_fp16.h>
@@ -9,6 +9,16 @@
 namespace stope::knn::cuda {
 
 inline constexpr int kRowsOfLane = 4;  ///< rows of a lane at once, which share the look at a column
+
+inline constexpr int kEncodeThreads = 256;
+
+/// Blocks of threads that make images, of which `lanes` lanes share kRowsOfLane rows.
+inline unsigned encode_blocks(const EncodeJob& job, int lanes) {
+  constexpr std::int64_t kMostBlocks = 4096;
+  const std::int64_t rows_of_block = kEncodeThreads / lanes * kRowsOfLane;
+  const std::int64_t blocks = (job.n_padded - job.first + rows_of_block - 1) / rows_of_block;
+  return static_cast<unsigned>(blocks < kMostBlocks ? blocks : kMostBlocks);
+}
 
 /// Relative rounding error of a subtraction and a multiplication in double.
 inline constexpr double kDoubleRounding = 0x1p-50;
