@@ -1,4 +1,4 @@
-// How the rows whose images are made are shared among threads, what a lane gathers of its own, and how the lanes of a
+// How the rows whose images are made are shared among threads, what a lane gathers of its rows, and how the lanes of a
 // row add it up (encode.cu, plain_images.cu).
 #pragma once
 
@@ -9,7 +9,6 @@
 namespace stope::knn::cuda {
 
 inline constexpr int kRowsOfLane = 4;  ///< rows of a lane at once, which share the look at a column
-
 inline constexpr int kEncodeThreads = 256;
 
 /// Blocks of threads that make images, of which `lanes` lanes share kRowsOfLane rows.
